@@ -18,6 +18,7 @@ from benchmark.runs import report_frames
 from benchmark.runs.analysis import RunStatistics
 from benchmark.runs.finished import RunFrames
 from benchmark.runs.manifest import Manifest
+from benchmark.runs.own_learners import OWN_LEARNERS
 from benchmark.runs.verdicts import run_answers_with_frontier
 from benchmark.statistics.answers import ConstantAnswer
 from benchmark.statistics.cells import Resampling
@@ -26,6 +27,7 @@ from benchmark.statistics.recommendation import Criteria
 
 def facts_of(statistics: RunStatistics) -> Facts:
     """Return all facts of a run with statistics."""
+    ranked = ranks(together(statistics, OWN_LEARNERS))
     statistics = together(statistics)
     run, answers = statistics.run, statistics.answers
     given = run, answers, statistics.everything, statistics.criteria, statistics.resampling
@@ -46,7 +48,7 @@ def facts_of(statistics: RunStatistics) -> Facts:
         metrics=metrics(statistics.metrics),
         datasets=datasets(run),
         scenarios=tuple(scenarios),
-        ranks=ranks(statistics),
+        ranks=ranked,
         gaps=gaps(statistics),
         regrets=regrets(statistics),
         missing=missing(statistics.failures),

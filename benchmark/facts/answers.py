@@ -49,7 +49,9 @@ def scenario_answers(
                     metric=GOAL_METRICS[goal],
                     highest=planted.highest(telling),
                     levels=tuple(
-                        _level(beta, planted.betas.get(beta), levels[beta], effects.get(beta), criteria)
+                        _level(
+                            beta, planted.betas.get(beta), levels[beta], effects.get(beta), criteria, baseline
+                        )
                         for beta in telling
                     ),
                 )
@@ -82,16 +84,22 @@ def _level(
     rows: list[Any],
     effect: Estimate | None,
     criteria: Criteria,
+    baseline: str,
 ) -> Level:
-    several = sum(row.role == BASELINE for row in rows) > 1
-    halves = [
-        (row.simultaneous_high - row.simultaneous_low) / 2
-        for row in rows
-        if row.tested and row.role == "technique"
-    ]
-    reasons = {row.level_reason for row in rows if row.role == "technique"}
-    (reason,) = reasons if len(reasons) == 1 else ("",)
+    def own(row: Any) -> bool:  # compared with a learner of its own
+        return bool(row.baseline != baseline)
+
+    rows = sorted(rows, key=lambda row: (row.technique != baseline, *_order(row)))
+    techniques = [row for row in rows if row.role == "technique"]
+    halves = [(row.simultaneous_high - row.simultaneous_low) / 2 for row in techniques if row.tested]
+    reasons = {row.level_reason for row in techniques}
+    reason = reasons.pop() if len(reasons) == 1 else ""
     constant = next((row for row in rows if row.constant_answer), None)
+    several = sum(row.role == BASELINE for row in rows) > 1
+    taken: dict[str, Any] = {}  # the nearest technique of each choice, where each learner has one
+    for row in rows:
+        for choice in row.choice.split():
+            taken.setdefault(choice, row)
     return Level(
         level=level,
         beta=beta,
@@ -101,8 +109,25 @@ def _level(
         constant=None
         if constant is None
         else Constant(accuracy=constant.constant_accuracy, accepts=constant.constant_accepts),
-        floor=next((row.accuracy_floor for row in rows if row.role == "technique"), None),
-        techniques=tuple(_standing(row, several=several) for row in sorted(rows, key=_order)),
+        floor=techniques[0].accuracy_floor if techniques else None,
+        techniques=tuple(
+            Standing.from_record(
+                row,
+                baseline=row.baseline if several and row.role != BASELINE else None,
+                verdict=row.verdict or None,
+                reason=_reason(row, of_level=reason),
+                remarks=tuple(_remarks(row)),
+                gain=Estimate(mean=row.improvement, low=row.simultaneous_low, high=row.simultaneous_high),
+                accepted=Shares(
+                    all=row.accepted, deprived=row.accepted_deprived, favored=row.accepted_favored
+                ),
+                repetitions=row.n,
+                dominated_by=row.dominated_by or None,
+                best=[choice for choice, best in taken.items() if best is row],
+                tied=[choice for choice in row.tied.split() if own(taken[choice]) == own(row)],
+            )
+            for row in rows
+        ),
     )
 
 
@@ -113,26 +138,11 @@ def _order(row: Any) -> tuple[object, ...]:
     return row.role != BASELINE, verdict, distance != distance, distance
 
 
-def _standing(row: Any, *, several: bool) -> Standing:
-    return Standing.from_record(
-        row,
-        baseline=row.baseline if several and row.role != BASELINE else None,
-        verdict=row.verdict or None,
-        reason=_reason(row),
-        remarks=tuple(_remarks(row)),
-        gain=Estimate(mean=row.improvement, low=row.simultaneous_low, high=row.simultaneous_high),
-        accepted=Shares(all=row.accepted, deprived=row.accepted_deprived, favored=row.accepted_favored),
-        repetitions=row.n,
-        dominated_by=row.dominated_by or None,
-        best=row.choice.split(),
-        tied=row.tied.split(),
-    )
-
-
-def _reason(row: Any) -> Reason | None:
-    """Return the reason of a verdict with the numbers that decided it."""
+def _reason(row: Any, of_level: str) -> Reason | None:
+    """Return the reason of a verdict, with the numbers that decided it, if it is not that of the level."""
     if not row.reason:
-        return None
+        # Techniques with a learner of their own may have an answer where the others have none.
+        return Reason(code=row.level_reason) if row.level_reason not in ("", of_level) else None
     args: dict[str, object] = {}
     match row.reason:
         case "constant":

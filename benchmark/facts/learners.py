@@ -1,4 +1,4 @@
-"""Techniques with learners of their own, together: each beside doing nothing with its learner."""
+"""Techniques with learners of their own in one scenario, each beside doing nothing with its learner."""
 
 from __future__ import annotations
 
@@ -20,16 +20,18 @@ _FRAMES = (
 )
 
 
-def together(statistics: RunStatistics) -> RunStatistics:
+def together(statistics: RunStatistics, classifier: str = "") -> RunStatistics:
     """Return statistics in which all techniques with learners of their own have one scenario.
 
-    There, what they are compared with has the name of the learner.
+    It is that of the other techniques if these train a single classifier, unless a ``classifier`` is given.
+    What the techniques are compared with has the name of the learner.
     """
     if not (names := names_together(statistics.run, statistics.everything)):
         return statistics
-    frames: dict[str, Any] = {name: renamed(getattr(statistics, name), names) for name in _FRAMES}
-    by = {**statistics.baselines.by}
-    by |= {(dataset, OWN_LEARNERS): "" for dataset, classifier in by if classifier in statistics.run.learners}
+    classifier = classifier or _shared(statistics.run, statistics.everything)
+    frames: dict[str, Any] = {name: renamed(getattr(statistics, name), names, classifier) for name in _FRAMES}
+    by = dict.fromkeys(((dataset, OWN_LEARNERS) for dataset, _ in statistics.baselines.by), "")
+    by |= statistics.baselines.by
     run = _described(statistics.run, names)
     return replace(statistics, run=run, baselines=Baselines(by), **frames)
 
@@ -38,11 +40,18 @@ def frames_together(frames: RunFrames, answers: pd.DataFrame) -> tuple[RunFrames
     """Return the same of a run without statistics, and of its answers."""
     if not (names := names_together(frames.manifest, frames.results)):
         return frames, answers
+    classifier = _shared(frames.manifest, frames.results)
     parts: dict[str, Any] = {
-        name: renamed(getattr(frames, name), names) for name in ("results", "failures", "summary")
+        name: renamed(getattr(frames, name), names, classifier) for name in ("results", "failures", "summary")
     }
     run = replace(frames, manifest=_described(frames.manifest, names), **parts)
-    return run, renamed(answers, names)
+    return run, renamed(answers, names, classifier)
+
+
+def _shared(run: Manifest, results: pd.DataFrame) -> str:
+    """Return the classifier that all other techniques train, or a name for these if there are several."""
+    shared = set(results["classifier"]) - run.learners
+    return shared.pop() if len(shared) == 1 else OWN_LEARNERS
 
 
 def _described(run: Manifest, names: Names) -> Manifest:

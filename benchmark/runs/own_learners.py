@@ -30,7 +30,7 @@ def names_together(run: Manifest, results: pd.DataFrame) -> Names:
     }
 
 
-def renamed(frame: pd.DataFrame, names: Names) -> pd.DataFrame:
+def renamed(frame: pd.DataFrame, names: Names, classifier: str = OWN_LEARNERS) -> pd.DataFrame:
     """Return a frame in which these techniques have one classifier."""
     if "classifier" not in frame.columns or not (own := frame["classifier"].isin(list(names))).any():
         return frame
@@ -38,5 +38,5 @@ def renamed(frame: pd.DataFrame, names: Names) -> pd.DataFrame:
     for column in frame.columns.intersection(["technique", "baseline", "clean_model"]):
         pairs = zip(frame.loc[own, "classifier"], frame.loc[own, column], strict=True)
         frame.loc[own, column] = [names[learner].get(name, name) for learner, name in pairs]
-    frame.loc[own, "classifier"] = OWN_LEARNERS
+    frame.loc[own, "classifier"] = classifier
     return frame

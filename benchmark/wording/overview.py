@@ -8,8 +8,6 @@ from dataclasses import dataclass
 
 from benchmark.columns import UNTREATED
 from benchmark.facts.model import Answers, Facts, Goal, Level, Reason, Scenario, Standing, Verdict
-from benchmark.runs.own_learners import OWN_LEARNERS
-from benchmark.runs.report_frames import distinguishing_names, heading_of
 from benchmark.statistics.recommendation import VERDICTS
 
 MOST_IN_COLUMNS = 4
@@ -179,67 +177,11 @@ def overview(facts: Facts) -> Overview:
     """Return the answers at the highest level of bias that can be compared, scenario by scenario."""
     return _overview(
         Case(scenario, answers, level)
-        for scenario in _with_own_learners(facts)
+        for scenario in facts.scenarios
         for answers in scenario.answers
         for level in answers.levels
         if level.level == answers.highest
     )
-
-
-def _with_own_learners(facts: Facts) -> list[Scenario]:
-    """Return the scenarios, where a dataset has one classifier together with techniques' own learners."""
-    places: dict[tuple[str, str, str], list[Scenario]] = {}
-    for scenario in facts.scenarios:
-        places.setdefault((scenario.dataset, scenario.bias, scenario.test), []).append(scenario)
-    found: list[Scenario] = []
-    joined: set[str] = set()  # files
-    for there in places.values():
-        if len(there) == 2 and there[1].classifier == OWN_LEARNERS:
-            found.append(_joined(*there))
-            joined.add(there[0].file)
-        else:
-            found += there
-    # Where its learners stand together, a scenario needs no name of a learner.
-    keys = [(one.dataset, one.bias, one.classifier, one.test) for one in found]
-    names, titles = distinguishing_names(keys), {data.name: data.title for data in facts.datasets}
-    return [
-        one.model_copy(update={"heading": heading_of(titles[one.dataset], names[key])})
-        if one.file in joined
-        else one
-        for one, key in zip(found, keys, strict=True)
-    ]
-
-
-def _joined(first: Scenario, own: Scenario) -> Scenario:
-    """Return a scenario with the techniques of both at each level of bias."""
-    more = {(answers.goal, at.level): at for answers in own.answers for at in answers.levels}
-    joined = []
-    for answers in first.answers:
-        levels = []
-        for at in answers.levels:
-            with_own = more.get((answers.goal, at.level), at.model_copy(update={"techniques": ()}))
-            rows = sorted((*_with_baseline(at), *_with_baseline(with_own)), key=_in_order)
-            # Where some techniques have an answer, the level has one.
-            reason = at.reason if with_own.reason == at.reason else None
-            levels.append(at.model_copy(update={"techniques": tuple(rows), "reason": reason}))
-        joined.append(answers.model_copy(update={"levels": tuple(levels)}))
-    return first.model_copy(update={"answers": tuple(joined)})
-
-
-def _with_baseline(level: Level) -> list[Standing]:
-    """Return the techniques of a level, each with the name of what it is compared with, if there is one."""
-    named = next((row.technique for row in _first_baseline(level)), None)
-    return [
-        row if row.role == "baseline" or row.baseline else row.model_copy(update={"baseline": named})
-        for row in level.techniques
-    ]
-
-
-def _in_order(row: Standing) -> tuple[float, ...]:
-    verdict = VERDICTS.index(row.verdict) if row.verdict else -1
-    # The learner that all others train comes first.
-    distance = 0.0 if row.role == "baseline" else row.distance
-    return row.role != "baseline", verdict, float("inf") if distance is None else distance
 
 
 def level_by_level(facts: Facts) -> list[Overview]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -19,10 +20,11 @@ from benchmark.experiment.plan import Experiment, plan_blocks
 from benchmark.experiment.run import compute
 from benchmark.experiment.store import Store
 from benchmark.experiment.validate import other_learners, too_few_repetitions
+from benchmark.facts import first_facts
 from benchmark.metrics import GAP
 from benchmark.report.folder import write_run_folder
 from benchmark.runs.analysis import RunStatistics, folder_statistics
-from benchmark.runs.finished import read_optional, read_results, read_run
+from benchmark.runs.finished import read_frames, read_optional, read_results, read_run
 from benchmark.runs.own_learners import OWN_LEARNERS
 from benchmark.runs.report_frames import described_scenarios
 from benchmark.runs.verdicts import baselines_of
@@ -229,6 +231,26 @@ def test_every_frame_names_ones_own_learner(folder: Path, statistics: RunStatist
     assert statistics.ranks["mean_rank"].notna().any()
     assert statistics.run.classifiers == tuple(TRAINED)
     assert statistics.run.learners == {REMOVER, ZAFAR}
+
+
+def test_techniques_with_learners_of_their_own_stand_beside_those_of_the_only_classifier(
+    folder: Path,
+) -> None:
+    run = read_frames(folder)
+    shared = [scenario.classifier for scenario in first_facts(run).scenarios]
+    assert set(shared) == {"naive_bayes", "decision_tree", OWN_LEARNERS}
+    of_one = replace(run, results=run.results[run.results["classifier"] != "decision_tree"])
+    (scenario,) = first_facts(of_one).scenarios
+    assert scenario.classifier == "naive_bayes"
+    rows = scenario.answers[0].levels[0].techniques
+    assert [row.technique for row in rows if row.role == "baseline"] in (
+        ["none", REMOVER, ZAFAR],
+        ["none", ZAFAR, REMOVER],
+    )
+    beside = {row.technique: row.baseline for row in rows if row.role == "technique"}
+    of_zafar = dict.fromkeys(("zafar_2015", "accurate"), ZAFAR)
+    assert beside == {"reweighing": "none", "prejudice_remover": REMOVER, **of_zafar}
+    assert max(Counter(choice for row in rows for choice in row.best).values(), default=0) <= 1
 
 
 def test_doing_nothing_with_a_learner_is_the_learner_without_mitigation(folder: Path) -> None:

@@ -25,7 +25,6 @@ from benchmark.facts.model import (
     Technique,
 )
 from benchmark.report.answer import LINES, answer_text
-from benchmark.runs.own_learners import OWN_LEARNERS
 from benchmark.text.terminal import as_text, print_markdown
 from benchmark.wording import render
 from benchmark.wording.overview import overview
@@ -240,54 +239,18 @@ def test_another_baseline_than_doing_nothing_is_named() -> None:
 
 @pytest.mark.parametrize("baselines", [("two",), ("two", "three")])
 def test_a_technique_with_its_own_learner_is_compared_with_that(baselines: tuple[str, ...]) -> None:
-    # The facts name the baseline of a technique only where a level has several.
-    named = {"baseline": "two"} if len(baselines) > 1 else {}
-    helping = standing("one", 0.05, verdict="helps", best=("least",), change=estimate(-0.65), **named)
+    nothing = standing("none", 0.3, role="baseline")
+    helping = standing("one", 0.05, verdict="helps", best=("least",), change=estimate(-0.65), baseline="two")
     own = (*(standing(name, 0.7, role="baseline") for name in baselines), helping)
-    facts = small_facts()
+    facts = with_level(
+        techniques=(nothing, *own, standing("four", 0.25, verdict="not_shown", baseline="none"))
+    )
     more = {"three": "Third one", "four": "Fourth one"}
     known = (Technique(name=name, title=title, method=name) for name, title in more.items())
-    titles = (*facts.techniques, *known)
-
-    def told(*shared: Standing, **level: Any) -> str:
-        scenarios = [
-            facts.scenarios[0].model_copy(
-                update={"file": name, "classifier": name, "heading": f"Data, {name}", "answers": (found,)}
-            )
-            for name, found in (
-                ("c45", answers(techniques=shared, **level)),
-                (OWN_LEARNERS, answers(techniques=own)),
-            )
-        ]
-        changes = {"scenarios": tuple(scenarios), "techniques": titles}
-        return " ".join(printed(facts.model_copy(update=changes)).split())
-
-    nothing = standing("none", 0.3, role="baseline")
-    text = told(nothing)
+    text = " ".join(printed(facts.model_copy(update={"techniques": (*facts.techniques, *known)})).split())
     assert "First one lowers discrimination from .70 to .05 (change -.65" in text
     assert "of accuracy, compared with Second one." in text
     assert "change from doing nothing; of First one, from doing nothing with its own learner." in text
-    # The shared learner has no answer, and this technique has one.
-    other = standing("four", 0.25, verdict="not_shown")
-    text = told(nothing, other, reason=Reason(code="baseline_constant"))
-    assert "First one lowers discrimination from .70 to .05" in text
-    assert "▲ helps" in text
-
-
-@pytest.mark.parametrize(
-    ("test", "heading"),
-    [("original", "Data"), ("biased", "Data, biased test data"), ("balanced", "Data, balanced test data")],
-)
-def test_a_scenario_with_own_learners_is_named_by_its_test_and_by_no_learner(test: str, heading: str) -> None:
-    facts = small_facts()
-    of_learners = [
-        facts.scenarios[0].model_copy(
-            update={"file": name, "classifier": name, "test": test, "heading": f"Data, {name}, {test}"}
-        )
-        for name in ("c45", OWN_LEARNERS)
-    ]
-    told = overview(facts.model_copy(update={"scenarios": tuple(of_learners)}))
-    assert [scenario.heading for scenario in told.scenarios] == [heading]
 
 
 def test_brackets_name_another_baseline() -> None:
