@@ -44,8 +44,8 @@ from benchmark.runs.finished import read_frames
 from benchmark.runs.folder_notes import first_folder
 from benchmark.statistics import paired_comparisons
 from benchmark.statistics.answers import ACCURACY
-from benchmark.statistics.bayes import ROPE
 from benchmark.statistics.cells import to_cells
+from benchmark.statistics.recommendation import ROPE
 from benchmark.text.progress import Steps
 from benchmark.text.terminal import output_console, print_markdown, say
 from benchmark.text.words import as_parameters

@@ -18,7 +18,7 @@ from benchmark.runs.finished import RunFrames, read_frames
 from benchmark.runs.gaps import GAP_COLUMNS, gap_changes
 from benchmark.runs.manifest import Manifest
 from benchmark.runs.own_learners import names_together, renamed
-from benchmark.runs.ranks import ranks_and_pairs, repeated_levels, with_below, with_degenerate
+from benchmark.runs.ranks import ranks_of, repeated_levels, with_below, with_degenerate
 from benchmark.runs.report_frames import Scenario, described_scenarios, joined_in_order
 from benchmark.runs.verdicts import baselines_of, compare_with, results_answers, what_to_undo
 from benchmark.statistics import (
@@ -96,7 +96,6 @@ class RunStatistics:
     intervals: pd.DataFrame
     comparisons: pd.DataFrame
     ranks: pd.DataFrame
-    pairs: pd.DataFrame
     pareto: pd.DataFrame
     groups: pd.DataFrame
     # All results, also of metrics that compare nothing, such as the shares accepted.
@@ -128,7 +127,7 @@ class RunStatistics:
     @property
     def frames(self) -> dict[str, pd.DataFrame]:
         """The frames by the names of their files, with the same columns."""
-        names = ("answers", "intervals", "comparisons", "ranks", "pairs", "pareto")
+        names = ("answers", "intervals", "comparisons", "ranks", "pareto")
         optional = ("restoration", "groups", "regret", "frontier_gaps")
         frames = {name: getattr(self, name) for name in (*names, *optional)}
         frames = {name: frame for name, frame in frames.items() if name in names or len(frame)}
@@ -307,9 +306,9 @@ def run_statistics(
         undo=undo,
         decided=decided,
     )
-    say("ranking techniques and comparing pairs of them")
+    say("ranking techniques")
     ranked = replace(useful, keys=renamed(useful.keys, names))
-    ranks, pairs = ranks_and_pairs(ranked, goals, manifest, alpha=alpha, rope=criteria.margin)
+    ranks = ranks_of(ranked, goals, manifest, alpha=alpha)
     say("weighing each metric against accuracy")
     fronts = joined_in_order(
         [pareto_fronts(traded, pair, goals, baselines.learners) for pair in _trade_offs(declared)],
@@ -331,7 +330,6 @@ def run_statistics(
         standing=standing,
         intervals=cell_intervals(cells),
         ranks=with_below(with_degenerate(ranks, in_ranks), in_ranks),
-        pairs=pairs,
         pareto=with_below(with_degenerate(fronts, standing), standing),
         groups=joined_in_order(gaps, manifest, GAP_COLUMNS),
         regret=regret,

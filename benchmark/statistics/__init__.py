@@ -10,14 +10,7 @@ says that results are malformed or a setting is impossible. An UnknownNameError 
 results, or a metric no goal.
 """
 
-from benchmark.statistics.across import (
-    average_ranks,
-    bayesian_comparisons,
-    friedman_tests,
-    pairwise_tests,
-    rank_groups,
-    rankings,
-)
+from benchmark.statistics.across import rank_table
 from benchmark.statistics.cells import Goal, distance
 from benchmark.statistics.decisions import restoration_values
 from benchmark.statistics.intervals import cell_intervals
@@ -28,20 +21,15 @@ from benchmark.statistics.unprocessing import best_frontiers, frontier_gaps
 
 __all__ = [
     "Goal",
-    "average_ranks",
-    "bayesian_comparisons",
     "best_frontiers",
     "cell_intervals",
     "chance_table",
     "distance",
-    "friedman_tests",
     "frontier_gaps",
     "paired_comparisons",
-    "pairwise_tests",
     "pareto_fronts",
     "pooled_shares",
-    "rank_groups",
-    "rankings",
+    "rank_table",
     "restoration_table",
     "restoration_values",
     "undo_table",

@@ -28,7 +28,6 @@ from benchmark.columns import (
     TRUTH,
 )
 from benchmark.statistics.across import ALPHA
-from benchmark.statistics.bayes import ROPE
 from benchmark.statistics.cells import (
     SCENARIO,
     WHERE,
@@ -46,6 +45,7 @@ from benchmark.statistics.recommendation import (
     DOMINATED,
     EQUAL,
     REFERENCE_COLUMNS,
+    ROPE,
     TRUE_CLEAN,
     WITHIN_LIMITS,
     Criteria,

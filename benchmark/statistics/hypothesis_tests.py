@@ -1,42 +1,24 @@
-"""Tests and effect sizes on arrays: one row per test, one column per pair or block."""
+"""Tests on arrays: one row per test, one column per pair or block."""
 
 import math
-from dataclasses import dataclass
-from typing import Literal
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.special import chdtrc, fdtrc, stdtr
+from scipy.special import fdtrc, stdtr
 
 from benchmark.seeding import generator
-from benchmark.statistics.cells import ROUNDING, Array, all_equal, row_means
+from benchmark.statistics.cells import ROUNDING, Array, row_means
 from benchmark.statistics.intervals import standard_errors
 
 N_FLIPS = 9999
 """Number of random sign flips, by default."""
 
 _ROWS_AT_ONCE = 64
-_MOST_ENUMERATED = 13  # differences; scipy tries all signs of as many if there are zeros or ties
+_MOST_EXACT = 50, 13  # differences without zeros and ties, and with them
 
 
-@dataclass(frozen=True)
-class Friedman:
-    """Friedman's and Iman and Davenport's statistics with their p-values, from :func:`friedman`.
-
-    The first is chi-squared distributed with ``df`` degrees of freedom, :math:`k - 1`. The second has an F
-    distribution with ``df`` and ``df_error``, :math:`(k - 1)(N - 1)`.
-    """
-
-    chi2: float
-    p_chi2: float
-    df: int
-    f: float
-    p_f: float
-    df_error: int
-
-
-def friedman(values: Array) -> Friedman:
-    r"""Return a test of whether k treatments have the same ranks within N blocks.
+def friedman(values: Array) -> tuple[float, float]:
+    r"""Return a test of whether k treatments have the same ranks within N blocks: F, and its p-value.
 
     With the ranks :math:`r_{ij}` of treatment j within block i, ties sharing the average, and their means
     :math:`R_j` over the blocks,
@@ -47,11 +29,11 @@ def friedman(values: Array) -> Friedman:
                        {\frac{1}{N} \sum_{ij} (r_{ij} - \frac{k + 1}{2})^2}, \qquad
         F = \frac{(N - 1) \chi^2}{N (k - 1) - \chi^2}.
 
-    Without ties this is Friedman's statistic as usually written; with ties its denominator is smaller.
+    Without ties, :math:`\chi^2` is Friedman's statistic as usually written; with ties its denominator is
+    smaller. F has :math:`k - 1` and :math:`(k - 1)(N - 1)` degrees of freedom.
 
     ``values`` have shape (N, k), with at least two blocks and two treatments. The result is NaN where all
-    treatments tie in every block. With few blocks, the p-value of chi-squared is too large; F has a better
-    one.
+    treatments tie in every block.
 
     Friedman (1937); Iman and Davenport (1980); Conover (1999), Practical nonparametric statistics, section
     5.8; Demsar (2006), Statistical comparisons of classifiers over multiple data sets, section 3.2.2.
@@ -60,54 +42,49 @@ def friedman(values: Array) -> Friedman:
     from scipy.stats import rankdata  # loads for half a second
 
     centered = rankdata(values, axis=1) - (k + 1) / 2
-    df, df_error = k - 1, (k - 1) * (n - 1)
+    df = k - 1
     if not centered.any():
-        return Friedman(math.nan, math.nan, df, math.nan, math.nan, df_error)
+        return math.nan, math.nan
     chi2 = df * n**2 * float((centered.mean(axis=0) ** 2).sum() / (centered**2).sum())
     rest = n * df - chi2
-    f = (n - 1) * chi2 / rest if rest > ROUNDING * n * df else math.inf
-    # Where all blocks agree, F is infinite and has no p-value: few blocks cannot give a p-value of 0.
-    p_f = float(fdtrc(df, df_error, f)) if math.isfinite(f) else math.nan
-    return Friedman(chi2, float(chdtrc(df, chi2)), df, f, p_f, df_error)
+    if rest <= ROUNDING * n * df:
+        # All blocks agree. F has no p-value then: few blocks cannot give a p-value of 0.
+        return math.inf, math.nan
+    f = (n - 1) * chi2 / rest
+    return f, float(fdtrc(df, df * (n - 1), f))
 
 
-def wilcoxon_p_values(differences: Array, zeros: Literal["wilcox", "zsplit"] = "wilcox") -> Array:
+def wilcoxon_p_values(differences: Array) -> Array:
     """Return two-sided p-values of Wilcoxon's signed-rank test, shape (n_rows,).
 
-    Each row of ``differences`` is a test, of at least one column. Differences of zero are left out
-    (``"wilcox"``), or their ranks are split between both signs (``"zsplit"``; Demsar 2006, section 3.1.3).
-    As in :func:`scipy.stats.wilcoxon`, tests are exact up to 50 differences without zeros and ties, and up to
-    13 with them. NaN where all differences are zero. Wilcoxon (1945), Individual comparisons by ranking
-    methods.
+    Each row of ``differences`` is a test, of at least one column. The ranks of zeros are split between both
+    signs (Demsar 2006, section 3.1.3). As in :func:`scipy.stats.wilcoxon`, tests are exact up to 50
+    differences without zeros and ties, and up to 13 with them. NaN where all differences are zero. Wilcoxon
+    (1945), Individual comparisons by ranking methods.
     """
     from scipy.stats import wilcoxon
 
     sizes = np.sort(np.abs(differences), axis=1)
     clean = (sizes[:, 0] > 0) & (np.diff(sizes, axis=1) > 0).all(axis=1)
+    some = sizes[:, -1] > 0
+    exact = some & (differences.shape[1] <= np.where(clean, *_MOST_EXACT))
     p = np.full(len(differences), np.nan)
-    if clean.any():
-        p[clean] = wilcoxon(differences[clean], axis=1).pvalue
-    # scipy would give no row the exact distribution if any had ties.
-    tied = ~clean & (sizes[:, -1] > 0)
-    if differences.shape[1] <= _MOST_ENUMERATED:
-        p[tied] = _exact_with_ties(differences[tied], zeros)
-    elif tied.any():
-        p[tied] = wilcoxon(differences[tied], zero_method=zeros, axis=1).pvalue
+    p[exact] = _exact_wilcoxon(differences[exact])
+    if (rest := some & ~exact).any():
+        p[rest] = wilcoxon(differences[rest], zero_method="zsplit", axis=1).pvalue
     return p
 
 
-def _exact_with_ties(differences: Array, zeros: Literal["wilcox", "zsplit"]) -> Array:
+def _exact_wilcoxon(differences: Array) -> Array:
     """Return the two-sided p-value of each row, over all signs of its differences that are not zero.
 
-    scipy takes seconds to try all signs. Here they are counted by rank sum, once for all rows with the same
-    ranks.
+    scipy takes seconds to try all signs where there are ties. Here they are counted by rank sum, once for all
+    rows with the same ranks.
     """
     from scipy.stats import rankdata
 
-    # Shared ranks end in one half at most: twice a rank is a whole number. Zeros have the lowest.
+    # Shared ranks end in one half at most: twice a rank is a whole number.
     ranks = np.rint(2 * rankdata(np.abs(differences), axis=1)).astype(np.int64)
-    if zeros == "wilcox":
-        ranks -= 2 * (differences == 0).sum(axis=1, keepdims=True)
     ranks[differences == 0] = 0
     observed = np.where(differences > 0, ranks, 0).sum(axis=1)
     p = np.empty(len(differences))
@@ -174,35 +151,6 @@ def holm(p_values: Array) -> Array:
     factors = np.arange(len(order), 0, -1)
     corrected[order] = np.maximum.accumulate(np.minimum(1, factors * p_values[order]))
     return corrected
-
-
-def cohens_d_z(differences: Array) -> Array:
-    """Return each row's mean difference over its standard deviation (n - 1); NaN where all are equal.
-
-    Cohen (1988), Statistical power analysis for the behavioral sciences, section 2.3.5.
-    """
-    equal = all_equal(differences)
-    deviation = np.where(equal, 1, differences.std(axis=1, ddof=1))
-    return np.where(equal, np.nan, differences.mean(axis=1) / deviation)
-
-
-def rank_biserial(differences: Array) -> Array:
-    r"""Return matched-pairs rank-biserial correlations, from -1 (all negative) to 1 (all positive).
-
-    It is :math:`(R^+ - R^-) / (R^+ + R^-)`, with the sums of ranks, by absolute value, of each row's positive
-    and negative differences. Zeros are left out, and a row of zeros has NaN.
-
-    Kerby (2014), The simple difference formula; King, Rosopa and Minium (2011), Statistical reasoning in the
-    behavioral sciences.
-    """
-    from scipy.stats import rankdata
-
-    # Zeros rank below all others and raise every other rank by their number, which is subtracted.
-    n_zeros = (differences == 0).sum(axis=1, keepdims=True)
-    ranks = np.where(differences == 0, 0, rankdata(np.abs(differences), axis=1) - n_zeros)
-    total = ranks.sum(axis=1)
-    in_favor = (ranks * np.sign(differences)).sum(axis=1)
-    return np.where(total > 0, in_favor / np.maximum(total, 1), np.nan)
 
 
 def is_exact(n: NDArray[np.int64], n_flips: int) -> NDArray[np.bool_]:

@@ -1,4 +1,4 @@
-"""Each technique against a baseline on the same samples: differences, tests, effect sizes."""
+"""Each technique against a baseline on the same samples: differences and tests."""
 
 from collections.abc import Collection, Mapping
 from functools import partial
@@ -9,7 +9,6 @@ import pandas as pd
 from benchmark.statistics.across import ALPHA
 from benchmark.statistics.cells import (
     CELL_KEY,
-    DECIMALS,
     NO_BASELINE,
     NO_BETTER_VALUE,
     SCENARIO,
@@ -25,14 +24,11 @@ from benchmark.statistics.cells import (
 )
 from benchmark.statistics.hypothesis_tests import (
     CORRECTED,
-    cohens_d_z,
     corrected_t_p_values,
     flips_needed,
     holm,
     is_exact,
-    rank_biserial,
     sign_flip_p_values,
-    wilcoxon_p_values,
 )
 from benchmark.statistics.intervals import CONFIDENCE, NO_FOLDS, standard_errors, student_intervals
 
@@ -50,8 +46,7 @@ PAIRED_COLUMNS = (
     *(*CELL_KEY, "baseline", "n", "missing"),
     *("difference", "difference_low", "difference_high"),
     *("improvement", "improvement_low", "improvement_high"),
-    *("p_method", "p_paired", "p_paired_holm", "p_wilcoxon", "p_wilcoxon_holm"),
-    *("d_z", "rank_biserial", "reason"),
+    *("p_method", "p_paired", "p_paired_holm", "reason"),
 )
 """Columns of ``comparisons.csv``."""
 
@@ -74,8 +69,8 @@ def paired_comparisons(
     A pair is the value of the technique and of the baseline in one repetition, under the same conditions:
     both saw the same sample. The *difference* is the technique's value minus the
     baseline's. The *improvement* is how much nearer the technique's value is to the metric's ideal
-    (:func:`~benchmark.statistics.cells.distance`), so that positive is better for every metric. Tests and
-    effect sizes are about improvements.
+    (:func:`~benchmark.statistics.cells.distance`), so that positive is better for every metric. Tests are
+    about improvements.
 
     ``baseline`` is the name of a technique in the results. ``learners`` are those of the classifiers that
     are techniques' own.
@@ -86,11 +81,10 @@ def paired_comparisons(
 
     The result has the columns :data:`COMPARED_COLUMNS`, and one row for each metric and cell of the other
     techniques. ``results/README.md`` explains them at ``comparisons.csv``. Means over the pairs have
-    :func:`~benchmark.statistics.intervals.student_intervals`. With folds, the interval, the test and the
-    effect sizes are from single folds, around the same means
-    (:meth:`~benchmark.statistics.cells.Cells.split_distances`). The tests are :func:`sign_flip_p_values`,
-    :func:`wilcoxon_p_values` without the pairs that are equal, and :func:`corrected_t_p_values`. Effect sizes
-    are :func:`cohens_d_z` and :func:`rank_biserial`. ``improvement_se`` and ``df`` are the standard error of
+    :func:`~benchmark.statistics.intervals.student_intervals`. With folds, the interval and
+    the test are from single folds, around the same means
+    (:meth:`~benchmark.statistics.cells.Cells.split_distances`). The test is :func:`sign_flip_p_values`, or
+    :func:`corrected_t_p_values` where splits overlap. ``improvement_se`` and ``df`` are the standard error of
     the improvement, corrected where splits overlap, and its degrees of freedom; NaN and 0 below two pairs.
     """
     cells = to_cells(results)
@@ -123,21 +117,15 @@ def paired_comparisons(
     n_flips = flips_needed(max(families.size(), default=0), alpha)
     table["p_method"] = np.where(is_exact(n, n_flips), "exact", "sampled")
     flipped = partial(sign_flip_p_values, n_flips=n_flips, seed=seed)
-    # Improvements that differ by rounding share a rank.
-    ranked = np.round(by_split, DECIMALS)
-    # Sign flips and ranks take splits as independent; those that overlap are not.
+    # Sign flips take splits as independent; those that overlap are not.
     overlaps = overlap > 0
     table["p_paired"] = of_rows(np.where(overlaps[:, None], np.nan, by_split), flipped, least=2)
-    table["p_wilcoxon"] = of_rows(np.where(overlaps[:, None], np.nan, ranked), wilcoxon_p_values, least=2)
     if overlaps.any():
         corrected = corrected_t_p_values(by_split, overlap, table["improvement"].to_numpy())
         table["p_method"] = np.where(overlaps, CORRECTED, table["p_method"])
         table["p_paired"] = np.where(overlaps, corrected, table["p_paired"])
-    table["d_z"] = of_rows(by_split, cohens_d_z, least=2)
-    table["rank_biserial"] = of_rows(ranked, rank_biserial, least=2)
-    for test in ("p_paired", "p_wilcoxon"):
-        of_family = table.groupby(list(TESTED_TOGETHER), sort=False)[test]
-        table[f"{test}_holm"] = of_family.transform(lambda p: holm(p.to_numpy()))
+    of_family = table.groupby(list(TESTED_TOGETHER), sort=False)["p_paired"]
+    table["p_paired_holm"] = of_family.transform(lambda p: holm(p.to_numpy()))
     unordered = ~np.isfinite(improvement).any(axis=1)
     table["reason"] = first_true(
         {

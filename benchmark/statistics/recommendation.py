@@ -9,11 +9,14 @@ import numpy as np
 import pandas as pd
 
 from benchmark.columns import EQUALISE, TRUTH, UNTREATED, parted_name
-from benchmark.statistics.bayes import ROPE
+from benchmark.errors import StatisticsError
 from benchmark.statistics.cells import SCENARIO
 from benchmark.statistics.hidden_bias import HIDDEN_BIAS
 from benchmark.statistics.repetitions import FEW_REPETITIONS
 from benchmark.statistics.restoration import BY_CHANCE, NO_EFFECT_SHOWN, NO_REFERENCE, NOTHING_TO_UNDO
+
+ROPE = 0.01
+"""Differences up to which two techniques are practically equivalent, in the metric's unit."""
 
 EQUAL = 1e-6
 """Means of shares that differ by less are equal: the difference is rounding, or one row of a million."""
@@ -87,6 +90,15 @@ class Criteria:
     # bias if that is less accurate.
     accuracy_slack: float = 0.01
     least_splits: int = FEW_REPETITIONS  # with fewer repetitions or folds, there are candidates only
+
+    def __post_init__(self) -> None:
+        if self.margin < 0:
+            raise StatisticsError(
+                "The difference up to which techniques are practically equivalent is impossible",
+                expected="a rope of at least 0",
+                got=f"{self.margin:g}",
+                remedy=f"{ROPE:g} is the usual one",
+            )
 
 
 def references(table: pd.DataFrame, goal: str, criteria: Criteria) -> pd.DataFrame:
@@ -235,7 +247,6 @@ def choose(rows: pd.DataFrame, margin: float) -> pd.DataFrame:
     """
     dominated: dict[int, str] = {}
     chosen: dict[str, tuple[int, list[int]]] = {}
-    margin = max(margin, 0.0)
     good = rows[rows["verdict"].isin(RECOMMENDED)]
     if len(good):
         dominating = dominated_by(good, margin)

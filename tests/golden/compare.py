@@ -31,7 +31,7 @@ WORDS = (
 )
 """Columns for readers: they are neither kept nor compared."""
 
-RETIRED = ("fairea.csv", "hypervolume.csv")
+RETIRED = ("fairea.csv", "hypervolume.csv", "pairs.csv")
 """Files of earlier versions that are no longer written."""
 
 _FOR_READERS = ("tables", "comparison", "figures")

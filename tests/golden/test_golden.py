@@ -119,12 +119,12 @@ def test_a_comparison_names_key_and_value(
 ) -> None:
     for folder, text in (("reference", REFERENCE), ("folder", now)):
         (tmp_path / folder / "statistics").mkdir(parents=True)
-        (tmp_path / folder / "statistics" / "pairs.csv").write_text(text, encoding="utf-8")
+        (tmp_path / folder / "statistics" / "answers.csv").write_text(text, encoding="utf-8")
     (tmp_path / "folder" / "more.csv").write_text("dataset\na\n", encoding="utf-8")
     words = [str(tmp_path / "reference"), str(tmp_path / "folder"), "--tolerance", str(tolerance)]
     assert compare.main(words) == bool(told)
     said = capsys.readouterr().out.splitlines()
-    expected = [f"statistics/pairs.csv: {line}" for line in told]
+    expected = [f"statistics/answers.csv: {line}" for line in told]
     assert said == (expected or ["1 files of values: no difference"])
 
 

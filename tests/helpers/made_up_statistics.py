@@ -78,7 +78,6 @@ def statistics(n_techniques: int, repetitions: int = 4) -> RunStatistics:
         judged=judged(comparisons),
         answers=empty,
         ranks=made_up_ranks(names),
-        pairs=empty,
         pareto=pareto_fronts(results, ("discrimination", "accuracy"), goals),
         groups=pd.DataFrame(columns=list(GAP_COLUMNS)),
     )

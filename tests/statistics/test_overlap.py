@@ -57,8 +57,6 @@ def test_comparisons_of_splits_use_the_corrected_test_and_say_so() -> None:
         assert width == pytest.approx(factor * before)
     assert (plain["p_method"], found["p_method"]) == ("exact", CORRECTED)
     assert found["p_paired"] > plain["p_paired"]
-    assert np.isnan(found["p_wilcoxon"])
-    assert np.isnan(found["p_wilcoxon_holm"])
 
 
 def test_a_corrected_test_can_be_significant_with_few_splits() -> None:
@@ -208,9 +206,6 @@ def test_improvements_over_folds_their_interval_and_test_are_of_one_quantity() -
     ends = found["improvement_low"], found["improvement_high"]
     assert ends == pytest.approx((0.105 - half, 0.105 + half))
     assert found["p_paired"] == pytest.approx(2 * scipy.stats.t.sf(0.105 / error, 5))
-    assert found["d_z"] == pytest.approx(0.105 / gains.std(ddof=1))
-    # Ranks 6, 4, 3, 1, 5, 2: against are the third and the last. The zero has none.
-    assert found["rank_biserial"] == pytest.approx((5 + 3 + 4 - 2 - 1) / 15)
 
 
 def test_one_repetition_of_folds_has_an_interval_and_no_reason_against_it() -> None:
