@@ -3,41 +3,28 @@
 from __future__ import annotations
 
 import functools
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import pandas as pd
 from rich.console import Console
-from rich.markup import escape
-from rich.table import Table
 
 from benchmark.declarations import declaration_dir
 from benchmark.errors import ReportError
 from benchmark.experiment.entries import PublishedEntry
 from benchmark.experiment.plan import Experiment
-from benchmark.published.pairing import TOLERANCES, Comparison, build_comparison
+from benchmark.published.pairing import Comparison, build_comparison
 from benchmark.published.readings import KEY, read_readings
-from benchmark.published.text import (
-    FAR,
-    errors,
-    heading,
-    read_otherwise,
-    summary_markdown,
-    table_markdown,
-    ways_of_reading,
-    worst_blocks,
-)
+from benchmark.published.text import summary_markdown, table_markdown
 from benchmark.runs.finished import read_frame, read_run
 from benchmark.text.spreadsheet import csv_text
+from benchmark.text.terminal import print_markdown, say
 from benchmark.text.writing import FORMATS_WRITTEN, write_atomically
 
 PUBLISHED_COLUMNS = (*KEY, "value")
 """Columns of a file of published numbers; ``experiments/published/README.md`` explains them."""
 
-_SHOWN_SCOPES = ("overall", "tables", "table", "dataset")
-_MOST_SHOWN = 5
 _IN_FOLDER = ("table*.md", "differences.*")
 
 
@@ -129,7 +116,7 @@ def write_comparison(
         drawn = list(write_figures(folder / "comparison", drawing, formats))
     # The summary links to everything else, so it comes last.
     picture = next((f"comparison/{path.name}" for path in drawn if path.suffix == ".png"), None)
-    summary = summary_markdown(comparison, tables=list(tables), figure=picture)
+    summary = summary_markdown(comparison, figure=picture)
     written += [*drawn, write_atomically(folder / "comparison.md", summary)]
     for pattern in _IN_FOLDER:
         for path in set((folder / "comparison").glob(pattern)) - set(written):
@@ -140,56 +127,6 @@ def write_comparison(
 def print_comparison(
     console: Console, comparison: Comparison, *, output_dir: Path, written: Sequence[Path]
 ) -> None:
-    """Print the differences from the published numbers, the largest ones, and the files, in 80 columns."""
-
-    def say(text: str, **more: Any) -> None:
-        console.print(text, highlight=False, **more)
-
-    def named(rows: pd.DataFrame) -> list[tuple[str, pd.Series]]:
-        return [(heading(row, comparison), row) for _, row in rows.iterrows()]
-
-    agreement = comparison.agreement
-    say(f"[bold]{escape(comparison.run.name)}[/bold] beside {escape(comparison.entry.title)}")
-    if comparison.warning:
-        say(escape(comparison.warning), style="bold red")
-    console.print(_agreement_grid(named(agreement[agreement["scope"].isin(_SHOWN_SCOPES)])))
-    if len(changed := read_otherwise(comparison)):
-        say(f"\nOther readings of the published numbers: within ±{TOLERANCES[-1]:g}, and mean error")
-        ways = ways_of_reading(comparison)
-        shown = named(changed[changed["scope"].isin(_SHOWN_SCOPES)])
-        cells = [(name, *(" ".join(errors(row, suffix)[-2:]) for _, suffix in ways)) for name, row in shown]
-        console.print(_grid([way for way, _ in ways], cells))
-    tau = comparison.ranks["tau_b"]
-    if tau.notna().any():
-        say(f"Ranks: mean Kendall τ-b {tau.mean():.2f} over {tau.count()} triples of dataset, β and metric")
-    worst = worst_blocks(agreement)
-    if len(worst):
-        say(f"\nMean absolute error above {FAR:g}, worst first:")
-        console.print(_agreement_grid(named(worst.head(_MOST_SHOWN))))
-        if len(worst) > _MOST_SHOWN:
-            say(f"and {len(worst) - _MOST_SHOWN} more, see comparison.md")
-    if len(comparison.variants):
-        say("\nEach variant beside the published numbers:")
-        overall = comparison.variants[comparison.variants["technique"] == ""]
-        names = overall["dataset"] + ": " + overall["variant"]
-        rows = zip(names, (row for _, row in overall.iterrows()), strict=True)
-        console.print(_agreement_grid(rows))
-    where = escape(str(output_dir))
-    say(f"\n{len(written)} files written to {where}; begin with comparison.md", soft_wrap=True)
-
-
-def _grid(titles: Sequence[str], rows: Iterable[Sequence[str]]) -> Table:
-    grid = Table(box=None, padding=(0, 0, 0, 2), pad_edge=False, header_style="bold")
-    grid.add_column("", overflow="fold")
-    for title in titles:
-        grid.add_column(escape(title), justify="right", no_wrap=True)
-    for name, *cells in rows:
-        grid.add_row(escape(name), *cells)
-    return grid
-
-
-def _agreement_grid(rows: Iterable[tuple[str, pd.Series]]) -> Table:
-    titles = ["compared", *(f"±{tolerance:g}" for tolerance in TOLERANCES), "mean error"]
-    return _grid(
-        titles, [(name, f"{row['compared']}/{row['published']}", *errors(row)) for name, row in rows]
-    )
+    """Print the differences from the published numbers, and where the files are."""
+    print_markdown(console, summary_markdown(comparison, short=True))
+    say(console, f"{len(written)} files written to {output_dir}; begin with comparison.md")

@@ -1,27 +1,25 @@
-"""A comparison in Markdown: both numbers of each published table, and a summary."""
+"""A comparison in Markdown: both numbers of each published table, a summary, and its short form."""
 
 from __future__ import annotations
 
-import itertools
 import math
-from collections.abc import Hashable, Iterable, Mapping, Sequence
-from pathlib import PurePath
-from typing import Any
+from collections.abc import Sequence
 
 import pandas as pd
+from markupsafe import Markup
 
 from benchmark.metrics import list_metrics
 from benchmark.published.pairing import TOLERANCES, Comparison
 from benchmark.tables.numbers import HEADINGS
 from benchmark.text import markdown
-from benchmark.text.words import number
+from benchmark.text.words import number, sentence
+from benchmark.wording import render_values
 from benchmark.wording.described import repetitions
 
 FAR = 0.03
 """Mean absolute error above which a dataset's technique is listed among the worst."""
 
-NOTHING = "–"
-_HEADS = (*(f"Within ±{tolerance:g}" for tolerance in TOLERANCES), "Mean absolute error")
+_PACKAGES = ("betabench", "python", "numpy")  # whose versions are named
 
 
 def technique_title(name: str, comparison: Comparison) -> str:
@@ -36,40 +34,10 @@ def metric_title(name: str) -> str:
     return metrics[name].title if name in metrics else name.replace("_", " ").capitalize()
 
 
-def share_text(share: float) -> str:
-    """Return a share as ``"91.5 %"``."""
-    return NOTHING if math.isnan(share) else f"{100 * share:.1f} %"
-
-
-def heading(row: pd.Series, comparison: Comparison) -> str:
-    """Return the heading of a row of the agreement, for readers."""
-    technique = row["technique"] and technique_title(row["technique"], comparison)
-    match row["scope"]:
-        case "overall":
-            return "All"
-        case "table":
-            return f"Table {row['table']}"
-        case "tables":
-            return str(row["table"])
-        case _:
-            return ", ".join(part for part in (row["dataset"], technique) if part)
-
-
 def worst_blocks(agreement: pd.DataFrame) -> pd.DataFrame:
     """Return the datasets' techniques whose mean absolute error is above :data:`FAR`, worst first."""
-    blocks = agreement[
-        (agreement["scope"] == "dataset and technique") & (agreement["mean_absolute_error"] > FAR)
-    ]
-    return blocks.sort_values("mean_absolute_error", ascending=False, kind="stable")
-
-
-def read_otherwise(comparison: Comparison) -> pd.DataFrame:
-    """Return the rows of the agreement that a reading of the published numbers changes."""
-    rows = comparison.agreement
-    printed, changed = rows["mean_absolute_error"], pd.Series(False, index=rows.index)
-    for reading in comparison.readings:
-        changed |= printed.notna() & (rows[f"mean_absolute_error{reading.suffix}"] != printed)
-    return rows[changed]
+    far = (agreement["scope"] == "dataset and technique") & (agreement["mean_absolute_error"] > FAR)
+    return agreement[far].sort_values("mean_absolute_error", ascending=False, kind="stable")
 
 
 def ways_of_reading(comparison: Comparison) -> list[tuple[str, str]]:
@@ -83,159 +51,120 @@ def table_markdown(comparison: Comparison, table: int) -> str:
     A row per dataset and beta, a column per technique and metric.
     """
     rows = comparison.rows[comparison.rows["table"] == table]
-    metrics, techniques = list(rows["metric"].unique()), list(rows["technique"].unique())
-    columns = [(technique, metric) for technique in techniques for metric in metrics]
-    cells = {
-        (row["dataset"], row["beta"], row["technique"], row["metric"]): _cell(row)
-        for row in rows.to_dict("records")
-    }
-    titles = {t: technique_title(t, comparison) for t in techniques}
-    named = " and ".join(metric_title(metric).lower() for metric in metrics)
-    body = [
-        [markdown.plain(dataset), f"{beta:.2f}", *(cells.get((dataset, beta, *c), "") for c in columns)]
-        for dataset in rows["dataset"].unique()
-        for beta in sorted(rows["beta"].unique())
+    texts = [
+        ("**{} → {}**" if abs(apart) > TOLERANCES[-1] else "{} → {}").format(number(theirs), number(ours))
+        for theirs, ours, apart in rows[["published", "ours", "difference"]].to_numpy()
     ]
-    heads = [f"{markdown.plain(titles[t])} {HEADINGS.get(m, metric_title(m))}" for t, m in columns]
-    lines = [
-        f"**Table {table} of {markdown.plain(comparison.entry.title)}: {named}, published → ours**",
-        "",
-        *_warning(comparison),
-        markdown.table(["Dataset", "β", *heads], body, named=2),
-        "",
-        f"- **Bold**: they differ by more than {TOLERANCES[-1]:g}. Empty: nothing was published.",
-        *(f"- {NOTHING} ({n} numbers): {markdown.plain(reason)}." for reason, n in _reasons(rows)),
-        *(f"- {line}" for line in _sources(rows, comparison)),
-        *(
-            f"- Not shown above, {reading.title}: {markdown.plain(change.sentence)}"
-            for reading in comparison.readings
-            for change in reading.changes
-            if table in change.tables
-        ),
-        f"- {_run_line(comparison)}",
-    ]
-    return "\n".join(lines) + "\n"
-
-
-def summary_markdown(comparison: Comparison, *, tables: Sequence[str], figure: str | None) -> str:
-    """Return the summary of a comparison as Markdown; tables and figure are files relative to it."""
-    title = markdown.plain(comparison.entry.title)
-    shown = comparison.agreement[comparison.agreement["scope"] != "dataset and technique"]
-    shares = ["Shares are of the numbers that were compared.", "", _agreement_grid(shown, comparison)]
-    sections = [
-        ["# Ours beside the published numbers", "", *_warning(comparison)],
-        ["## Agreement", "", *shares],
-        *([_readings_section(comparison)] if len(read_otherwise(comparison)) else []),
-        ["## Where they differ most", "", *_worst_section(comparison)],
-        ["## Ranks of the techniques", "", *_ranks_section(comparison)],
-        ["## Without a counterpart", "", *_missing_section(comparison)],
-        ["## Number by number", "", *_files_section(tables, figure)],
-    ]
-    sections[0] += [f"Published: {title}. Ours: {_run_line(comparison)}", ""]
-    sections[0] += [f"- {line}" for line in _sources(comparison.rows, comparison)]
-    return "\n\n".join("\n".join(section) for section in sections) + "\n"
-
-
-def _readings_section(comparison: Comparison) -> list[str]:
-    ways = ways_of_reading(comparison)
-    lines = [
-        "## Other readings of the published numbers",
-        "",
-        "All else on this page takes the published numbers as printed. They may mean something else:",
-        "",
-    ]
-    for reading in comparison.readings:
-        lines.append(f"- **{markdown.plain(reading.title)}**: {markdown.plain(reading.description)}.")
-        lines += [f"    - {markdown.plain(change.sentence)}" for change in reading.changes]
-    columns = (*(f"±{tolerance:g}" for tolerance in TOLERANCES), "mean error")
-    heads = [f"{column}, {markdown.plain(way)}" for way, _ in ways for column in columns]
-    suffixes = [suffix for _, suffix in ways]
-    return [*lines, "", _agreement_grid(read_otherwise(comparison), comparison, heads, suffixes)]
-
-
-def errors(row: pd.Series, suffix: str = "") -> list[str]:
-    """Return the shares within each tolerance and the mean absolute error, in one way of reading."""
-    shares = [share_text(row[f"within_{tolerance}{suffix}"]) for tolerance in TOLERANCES]
-    return [*shares, number(row[f"mean_absolute_error{suffix}"])]
-
-
-def _worst_section(comparison: Comparison) -> list[str]:
-    worst = worst_blocks(comparison.agreement)
-    if worst.empty:
-        return [f"No technique on any dataset has a mean absolute error above {FAR:g}."]
-    lead = f"Techniques with a mean absolute error above {FAR:g} on a dataset, worst first."
-    return [lead, "", _agreement_grid(worst, comparison)]
-
-
-def _agreement_grid(
-    rows: pd.DataFrame,
-    comparison: Comparison,
-    heads: Sequence[str] = _HEADS,
-    suffixes: Sequence[str] = ("",),
-) -> str:
-    body = [
-        [
-            markdown.plain(heading(row, comparison)),
-            f"{row['compared']} of {row['published']}",
-            *(cell for suffix in suffixes for cell in errors(row, suffix)),
-        ]
-        for _, row in rows.iterrows()
-    ]
-    return markdown.table(["", "Compared", *heads], body, named=1)
-
-
-def _ranks_section(comparison: Comparison) -> list[str]:
-    ranks = comparison.ranks
-    betas = sorted(ranks["beta"].unique())
-    taus = {(row.dataset, row.metric, row.beta): row.tau_b for row in ranks.itertuples()}
-    body = []
-    for dataset, metric in itertools.product(ranks["dataset"].unique(), ranks["metric"].unique()):
-        row = pd.Series([taus.get((dataset, metric, beta), math.nan) for beta in betas])
-        names = markdown.plain(dataset), markdown.plain(metric_title(metric))
-        body.append([*names, *map(_tau, row), _tau(row.mean())])
-    defined = int(ranks["tau_b"].notna().sum())
-    return [
-        "Kendall's τ-b of the techniques between print and ours, by dataset, metric and β: 1 means the same "
-        f"order. Mean of the {defined} that are defined: {_tau(ranks['tau_b'].mean())}.",
-        "",
-        markdown.table(["Dataset", "Metric", *(f"β = {beta:g}" for beta in betas), "Mean"], body, named=2),
-    ]
-
-
-def _missing_section(comparison: Comparison) -> list[str]:
-    body = [[markdown.plain(reason), str(n)] for reason, n in _reasons(comparison.rows)]
-    if not body:
-        return ["Every published number has one."]
-    return [markdown.table(["Reason", "Published numbers"], body, named=1)]
-
-
-def _files_section(tables: Sequence[str], figure: str | None) -> list[str]:
-    titles = {file: PurePath(file).stem.replace("table", "Table ") for file in tables}
-    lines = [
-        "- Every number: [comparison.csv](comparison.csv)",
-        "- Agreement, with each technique on each dataset: [comparison_summary.csv](comparison_summary.csv)",
-        "- Ranks: [comparison_ranks.csv](comparison_ranks.csv)",
-        "- Tables with both numbers: " + ", ".join(f"[{title}]({file})" for file, title in titles.items()),
-    ]
-    if figure:
-        lines += ["", f"![Differences between ours and the published numbers]({figure})"]
-    return lines
-
-
-def _warning(comparison: Comparison) -> list[str]:
-    return [f"> **{markdown.plain(comparison.warning)}.**", ""] if comparison.warning else []
-
-
-def _run_line(comparison: Comparison) -> str:
-    run, n = comparison.run, comparison.run.repetitions
-    partial = int(((comparison.rows["n"] > 0) & (comparison.rows["n"] < n)).sum())
-    fewer = f" (fewer for {partial} of the numbers, see column n of comparison.csv)" if partial else ""
-    packages = ("betabench", "python", "numpy")
-    versions = [f"{name} {run.versions[name]}" for name in packages if name in run.versions]
-    return (
-        f"Experiment {run.name} ({markdown.plain(run.title)}), mean of {repetitions(run)}{fewer}, "
-        f"seed {run.experiment.seed}; {', '.join(versions)}."
+    key = ["dataset", "beta", "technique", "metric"]
+    cells = rows.assign(text=texts).pivot(index=key[:2], columns=key[2:], values="text")
+    # In the order of print, but for levels of bias.
+    datasets, betas, techniques, metrics = (rows[name].unique() for name in key)
+    cells = cells.reindex(
+        pd.MultiIndex.from_product([datasets, sorted(betas)], names=["Dataset", "β"]),
+        columns=pd.MultiIndex.from_product([techniques, metrics]),
     )
+    heads = [f"{technique_title(t, comparison)} {HEADINGS.get(m, metric_title(m))}" for t, m in cells]
+    cells = cells.set_axis(heads, axis=1).rename(index="{:.2f}".format, level=1)
+    return _rendered(
+        "table",
+        comparison,
+        rows,
+        number=table,
+        metrics=" and ".join(metric_title(metric).lower() for metric in metrics),
+        cells=_table(cells.fillna("")),
+        tolerance=f"{TOLERANCES[-1]:g}",
+    )
+
+
+def summary_markdown(comparison: Comparison, *, figure: str | None = None, short: bool = False) -> str:
+    """Return the summary of a comparison as Markdown, or a short form for the terminal.
+
+    ``figure`` is a file relative to it.
+    """
+    agreement, ranks, ways = comparison.agreement, comparison.ranks, ways_of_reading(comparison)
+    blocks = agreement["scope"] == "dataset and technique"
+    errors = [agreement[f"mean_absolute_error{suffix}"] for _, suffix in ways]
+    changed = pd.concat(errors, axis=1).ne(errors[0], axis=0).any(axis=1) & errors[0].notna()
+    variants = comparison.variants.query("technique == ''") if len(comparison.variants) else None
+    scenarios = [ranks["dataset"].unique(), ranks["metric"].unique()]
+    taus = ranks.pivot(index=["dataset", "metric"], columns="beta", values="tau_b")
+    taus = taus.reindex(pd.MultiIndex.from_product(scenarios, names=["Dataset", "Metric"]))
+    taus = taus.rename(columns="β = {:g}".format).rename(index=metric_title, level=1)
+    return _rendered(
+        "terminal" if short else "comparison",
+        comparison,
+        comparison.rows,
+        agreement=_agreement(agreement[~blocks & ~(short & (agreement["scope"] == "technique"))], comparison),
+        changed=_agreement(agreement[changed], comparison, ways) if changed.any() else "",
+        worst=_agreement(worst, comparison) if len(worst := worst_blocks(agreement)) else "",
+        far=f"{FAR:g}",
+        variants="" if variants is None else _agreement(variants, comparison),
+        n_ranks=ranks["tau_b"].count(),
+        mean_rank=number(ranks["tau_b"].mean(), 2),
+        ranks=_table(taus.assign(Mean=taus.mean(axis=1)).map(number, digits=2)),
+        tables=comparison.rows["table"].unique(),
+        figure=figure,
+    )
+
+
+def _rendered(template: str, comparison: Comparison, rows: pd.DataFrame, **values: object) -> str:
+    run, everything = comparison.run, comparison.rows
+    missing = rows.loc[rows["ours"].isna(), "reason"]
+    return render_values(
+        template,
+        "benchmark.published",
+        comparison=comparison,
+        run=run,
+        samples=repetitions(run),
+        partial=((everything["n"] > 0) & (everything["n"] < run.repetitions)).sum(),
+        versions=[f"{name} {run.versions[name]}" for name in _PACKAGES if name in run.versions],
+        reasons=missing.value_counts(sort=False).items(),
+        sources=_sources(rows, comparison),
+        **values,
+    )
+
+
+def _table(texts: pd.DataFrame) -> Markup:
+    """Return a table of Markdown, in which headings and the names in the index are escaped."""
+    named = texts.index.nlevels
+    rows = [
+        [*map(markdown.plain, names[:named]), *cells]
+        for names, cells in zip(texts.index.to_frame().to_numpy(), texts.to_numpy(), strict=True)
+    ]
+    head = [markdown.plain(name or "") for name in (*texts.index.names, *texts)]
+    return Markup(markdown.table(head, rows, named=named))
+
+
+def _agreement(
+    rows: pd.DataFrame, comparison: Comparison, ways: Sequence[tuple[str, str]] = (("", ""),)
+) -> Markup:
+    """Return numbers of compared ones, shares within each tolerance, and mean errors in some readings."""
+    columns = {"Compared": rows["compared"].astype(str) + " of " + rows["published"].astype(str)}
+    for way, suffix in ways:
+        within, error = (
+            ("±{:g}, {way}", "mean error, {way}") if way else ("Within ±{:g}", "Mean absolute error")
+        )
+        for tolerance in TOLERANCES:
+            columns[within.format(tolerance, way=way)] = rows[f"within_{tolerance}{suffix}"].map(_share)
+        columns[error.format(way=way)] = rows[f"mean_absolute_error{suffix}"].map(number)
+    headings = [_heading(row, comparison) for _, row in rows.iterrows()]
+    return _table(pd.DataFrame(columns).set_axis(pd.Index(headings)))
+
+
+def _heading(row: pd.Series, comparison: Comparison) -> str:
+    """Return the heading of a row of the agreement, or of a variant's, for readers."""
+    if "variant" in row:
+        return f"{row['dataset']}: {row['variant']}"
+    if row["scope"] == "overall":
+        return "All"
+    if row["table"]:
+        return f"Table {row['table']}" if row["scope"] == "table" else str(row["table"])
+    technique = row["technique"] and technique_title(row["technique"], comparison)
+    return ", ".join(filter(None, (row["dataset"], technique)))
+
+
+def _share(share: float) -> str:
+    return "–" if math.isnan(share) else f"{100 * share:.1f} %"
 
 
 def _sources(rows: pd.DataFrame, comparison: Comparison) -> list[str]:
@@ -247,34 +176,15 @@ def _sources(rows: pd.DataFrame, comparison: Comparison) -> list[str]:
         for name, ours in metrics.items()
         if name != ours.metric or ours.negated
     ]:
-        lines.append(markdown.plain("; ".join(renamed_metrics) + "."))
+        lines.append("; ".join(renamed_metrics) + ".")
     compared = rows[rows["ours"].notna()].groupby(["dataset", "our_dataset", "test_data"], sort=False)
     for (dataset, ours, test_data), part in compared:
         names = part.loc[part["technique"] != part["our_technique"], ["technique", "our_technique"]]
         renamed = names.drop_duplicates().itertuples(index=False, name=None)
-        how = [f"bias {_listed(part['our_bias'])}, classifier {_listed(part['our_classifier'])}"]
-        if others := ", ".join(f"{name} is {our_name}" for name, our_name in renamed):
-            how.append(others)
+        used = (f"{kind} {' and '.join(part[f'our_{kind}'].unique())}" for kind in ("bias", "classifier"))
+        others = ", ".join(f"{name} is {our_name}" for name, our_name in renamed)
+        how = "; ".join(filter(None, [", ".join(used), others]))
         warning = next((d.warning for d in comparison.datasets if d.name == ours), None)
-        caution = f" Warning: {warning.strip().rstrip('.')}." if warning else ""
-        text = f"{dataset}: ours is {ours} ({'; '.join(how)}), tested on {test_data}.{caution}"
-        lines.append(markdown.plain(text))
+        caution = f" Warning: {sentence(warning)}" if warning else ""
+        lines.append(f"{dataset}: ours is {ours} ({how}), tested on {test_data}.{caution}")
     return lines
-
-
-def _listed(names: pd.Series) -> str:
-    return " and ".join(names.unique())
-
-
-def _reasons(rows: pd.DataFrame) -> Iterable[tuple[str, int]]:
-    counts = rows.loc[rows["ours"].isna(), "reason"].value_counts(sort=False)
-    return [(str(reason), int(n)) for reason, n in counts.items()]
-
-
-def _cell(row: Mapping[Hashable, Any]) -> str:
-    text = f"{number(row['published'])} → {number(row['ours'])}"
-    return f"**{text}**" if abs(row["difference"]) > TOLERANCES[-1] else text
-
-
-def _tau(value: float) -> str:
-    return NOTHING if math.isnan(value) else f"{value:.2f}"

@@ -72,9 +72,9 @@ def render(template: str, facts: Facts, **more: object) -> str:
     return render_values(template, **{**_Words(facts).values, **more})
 
 
-def render_values(template: str, **values: object) -> str:
-    """Return the Markdown of a template that words other values than the facts of a run."""
-    text = _environment().get_template(f"{template}.md.j2").render(**values)
+def render_values(template: str, package: str = __name__, /, **values: object) -> str:
+    """Return the Markdown of a package's template that words other values than the facts of a run."""
+    text = _environment(package).get_template(f"{template}.md.j2").render(**values)
     return re.sub(r"\n{3,}", "\n\n", text).strip() + "\n"
 
 
@@ -112,9 +112,9 @@ def reason_text(reason: Reason, form: str = "label") -> str:
 
 
 @functools.cache
-def _environment() -> Environment:
+def _environment(package: str = __name__) -> Environment:
     templates = environment(
-        "benchmark.wording",
+        package,
         autoescape=True,  # so that macros return markup, which is not escaped again
         finalize=_escaped,
         keep_trailing_newline=True,

@@ -505,11 +505,11 @@ def test_a_table_says_what_it_shows(comparison: Comparison) -> None:
         r"b: ours is b\_leaky (bias cpt, classifier c45), tested on real data. Warning: b\_leaky leaks."
         in text
     )
-    assert "Experiment made_up (Made up), mean of 3 repetitions, seed 7; betabench 0.1.0" in text
+    assert r"Experiment made\_up (Made up), mean of 3 repetitions, seed 7; betabench 0.1.0" in text
 
 
 def test_the_summary_gathers_everything(comparison: Comparison) -> None:
-    text = summary_markdown(comparison, tables=["comparison/table1.md"], figure="comparison/differences.png")
+    text = summary_markdown(comparison, figure="comparison/differences.png")
     assert "| All | 9 of 10 | 55.6 % | 88.9 % | 0.025 |" in text
     assert "| Both tables | 9 of 10 | 55.6 % | 88.9 % | 0.025 |" in text
     worst = text[text.index("## Where they differ most") : text.index("## Ranks")]
@@ -538,7 +538,7 @@ def test_a_perfect_run_has_nothing_to_list(tmp_path: Path) -> None:
         ("b_leaky", 0.0, "massaging"): 0.5,
         ("b_leaky", 0.0, "reweighing"): 0.4,
     }
-    text = summary_markdown(compare_folder(write_run(tmp_path, manifest(), means)), tables=[], figure=None)
+    text = summary_markdown(compare_folder(write_run(tmp_path, manifest(), means)))
     assert "| All | 10 of 10 | 100.0 % | 100.0 % | 0.000 |" in text
     assert "No technique on any dataset has a mean absolute error above 0.03." in text
     assert "Every published number has one." in text
@@ -767,10 +767,9 @@ def test_the_console_fits_80_columns() -> None:
 def test_the_console_shows_the_summary(comparison: Comparison) -> None:
     text = printed(comparison)
     rows = [line.split() for line in text.splitlines()]
-    assert ["All", "9/10", "55.6", "%", "88.9", "%", "0.025"] in rows
-    assert ["Table", "2", "5/6", "60.0", "%", "100.0", "%", "0.021"] in rows
-    assert ["b,", "None", "2/2", "50.0", "%", "50.0", "%", "0.040"] in rows
-    assert "mean Kendall τ-b 1.00 over 3 triples" in text
+    assert ["All", "9", "of", "10", "55.6", "%", "88.9", "%", "0.025"] in rows
+    assert ["Table", "2", "5", "of", "6", "60.0", "%", "100.0", "%", "0.021"] in rows
+    assert "comparison.md" in text
 
 
 # ------------------------------------------------------------------------------------- what is refused
