@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from itertools import pairwise, product
+from typing import NamedTuple
+
 import numpy as np
 import pandas as pd
-from matplotlib.axes import Axes
 
 from benchmark.figures.heat_grid import Columns, StepColors, draw_cells, short_number
 from benchmark.figures.page import Page, RowLabels
@@ -26,30 +28,18 @@ def draw_differences(comparison: Comparison) -> Page:
     published numbers changes follows again in that reading. Color changes at the tolerances, and every
     difference is printed in its cell.
     """
-    rows = comparison.rows
-    betas = sorted(rows["beta"].unique())
-    columns = [(dataset, beta) for dataset in rows["dataset"].unique() for beta in betas]
-    panels = dict(list(rows.groupby("metric", sort=False)))
-    ways = ways_of_reading(comparison)
-    lines = {metric: _lines(part, [suffix for _, suffix in ways]) for metric, part in panels.items()}
-    reading = {suffix: f", {way}" * bool(suffix) for way, suffix in ways}
+    rows = comparison.rows.sort_values("table", kind="stable")
+    columns = list(product(comparison.rows["dataset"].unique(), sorted(rows["beta"].unique())))
+    panels = {metric: rows[rows["metric"] == metric] for metric in comparison.rows["metric"].unique()}
+    lines = {metric: _lines(part, comparison, columns) for metric, part in panels.items()}
     # A panel of few columns must be as wide as its title.
     width = max(_CELL[0], _NARROWEST / len(columns))
-    labels = {
-        metric: RowLabels(
-            [
-                f"{technique_title(name, comparison)}  T{table}{reading[suffix]}"
-                for table, name, suffix in own
-            ],
-            width=4.0,
-        )
-        for metric, own in lines.items()
-    }
+    labels = {metric: RowLabels([line.label for line in own], width=4.0) for metric, own in lines.items()}
     across = Columns(columns, str, width)
     page = Page(
         len(panels),
         1,
-        panel=(width * len(columns), [_CELL[1] * len(of_panel) for of_panel in lines.values()]),
+        panel=(width * len(columns), [_CELL[1] * len(own) for own in lines.values()]),
         title="Ours minus published",
         subtitle=(f"{comparison.warning}. " if comparison.warning else "")
         + f"Means of the experiment {comparison.run.name} against {comparison.entry.title}. "
@@ -61,45 +51,44 @@ def draw_differences(comparison: Comparison) -> Page:
         panel_titles=[metric_title(str(metric)) for metric in panels],
     )
     colors = StepColors(_STEPS, "PuOr_r", 0.04)
-    for (metric, part), axes in zip(panels.items(), page.panels, strict=True):
-        _draw_panel(axes, part, lines[metric], columns, colors)
+    for (metric, own), axes in zip(lines.items(), page.panels, strict=True):
+        draw_cells(axes, colors(np.array([line.differences for line in own])), [line.texts for line in own])
+        for i, (above, below) in enumerate(pairwise(own)):
+            if above.table != below.table:
+                axes.axhline(i + 0.5, color="black", lw=0.8)
         labels[metric].write(axes)
-        across.write(axes, len(lines[metric]))
+        across.write(axes, len(own))
     colors.add_legend(page)
     return page.fit()
 
 
-def _lines(rows: pd.DataFrame, suffixes: list[str]) -> list[tuple[int, str, str]]:
-    """Return table, technique and reading of each line: as printed, and each reading that changes it."""
+class _Line(NamedTuple):
+    """Differences of a technique in a published table, in one reading."""
+
+    label: str
+    table: int
+    differences: pd.Series
+    texts: list[str]
+
+
+def _lines(rows: pd.DataFrame, comparison: Comparison, columns: list[tuple[str, float]]) -> list[_Line]:
+    """Return the lines of a metric: as printed, and each reading that changes them."""
     lines = []
-    pairs = rows[["table", "technique"]].drop_duplicates().sort_values("table", kind="stable")
-    for table, technique in pairs.itertuples(index=False, name=None):
-        line = rows[(rows["table"] == table) & (rows["technique"] == technique)]
-        last = None
-        for suffix in suffixes:
-            if last is None or not line[f"published{suffix}"].equals(line[f"published{last}"]):
-                lines.append((table, technique, suffix))
-                last = suffix
+    for (table, technique), line in rows.groupby(["table", "technique"], sort=False):
+        cells, last = line.set_index(["dataset", "beta"]), None
+        for way, suffix in ways_of_reading(comparison):
+            published = cells[f"published{suffix}"]
+            if last is None or not published.equals(last):
+                apart = cells[f"difference{suffix}"]
+                texts = apart.map(lambda value: "–" if np.isnan(value) else short_number(value, signed=True))
+                reading = f", {way}" * bool(suffix)
+                lines.append(
+                    _Line(
+                        f"{technique_title(technique, comparison)}  T{table}{reading}",
+                        table,
+                        apart.reindex(columns),
+                        [texts.get(column, "") for column in columns],
+                    )
+                )
+            last = published
     return lines
-
-
-def _draw_panel(
-    axes: Axes,
-    rows: pd.DataFrame,
-    lines: list[tuple[int, str, str]],
-    columns: list[tuple[str, float]],
-    colors: StepColors,
-) -> None:
-    grid = np.full((len(lines), len(columns)), np.nan)
-    texts = [[""] * len(columns) for _ in lines]
-    for i, (table, technique, suffix) in enumerate(lines):
-        line = rows[(rows["table"] == table) & (rows["technique"] == technique)]
-        cells = line[["dataset", "beta", f"difference{suffix}"]]
-        for dataset, beta, difference in cells.itertuples(index=False):
-            j = columns.index((dataset, beta))
-            grid[i, j] = difference
-            texts[i][j] = "–" if np.isnan(difference) else short_number(difference, signed=True)
-    draw_cells(axes, colors(grid), texts)
-    for i in range(1, len(lines)):
-        if lines[i][0] != lines[i - 1][0]:
-            axes.axhline(i - 0.5, color="black", lw=0.8)

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import math
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import pandas as pd
 
@@ -33,24 +35,6 @@ COMPARISON_COLUMNS = (
 Two more follow for each reading: the published number in it, and ours minus that (``published_as_read``,
 ``difference_as_read``).
 """
-
-AGREEMENT_COLUMNS = (
-    *("scope", "table", "dataset", "technique", "published", "compared"),
-    *(*(f"within_{tolerance}" for tolerance in TOLERANCES), "mean_absolute_error", "test_data"),
-)
-"""Columns of ``comparison_summary.csv``; columns that a scope spans are empty.
-
-``within_*`` and ``mean_absolute_error`` follow again for each reading (``within_0.02_as_read``).
-"""
-
-VARIANT_COLUMNS = ("dataset", "variant", *AGREEMENT_COLUMNS[3:])
-"""Columns of ``comparison_variants.csv``; ``technique`` is empty over all of them.
-
-More follow for each reading, as in ``comparison_summary.csv``.
-"""
-
-RANK_COLUMNS = ("dataset", "beta", "metric", "techniques", "tau_b", "test_data")
-"""Columns of ``comparison_ranks.csv``."""
 
 _MOST_DECIMALS = 6  # of published numbers
 
@@ -119,9 +103,10 @@ def compare(
     ``allow_embedded``.
     """
     _require_published_names(entry, published)
-    finder = _Finder(run, entry)
+    columns = [*MEAN_COLUMNS, "metric", "mean", "ci_low", "ci_high", "n"]
+    means = {row[:-4]: row[-4:] for row in run.summary[columns].itertuples(index=False, name=None)}
     keys = published[["dataset", "technique", "beta", "metric"]].itertuples(index=False, name=None)
-    ours = pd.DataFrame([finder.find(*key) for key in keys])
+    ours = pd.DataFrame([_counterpart(run, entry, means, *key) for key in keys])
     suffixes = _suffixes(published, "value")
     values = {f"value{suffix}": f"published{suffix}" for suffix in suffixes}
     theirs = published.rename(columns=values).reset_index(drop=True)
@@ -157,8 +142,7 @@ def variant_agreement(
 ) -> pd.DataFrame:
     """Return the agreement of each variant of a dataset with the published numbers.
 
-    Columns :data:`VARIANT_COLUMNS`: each variant over all techniques (``technique`` empty) and by technique,
-    variants in the experiment's order.
+    Each variant over all techniques (``technique`` empty) and by technique, in the experiment's order.
     """
     rows = []
     for dataset, variants in entry.variants.items():
@@ -178,15 +162,16 @@ def variant_agreement(
                 {**where, "technique": technique, **_agreement_of(part)}
                 for technique, part in compared.groupby("technique", sort=False)
             ]
-    return pd.DataFrame(rows, columns=None if rows else list(VARIANT_COLUMNS))
+    return pd.DataFrame(rows)
 
 
 def agreement(comparison: pd.DataFrame, entry: PublishedEntry) -> pd.DataFrame:
     """Return a summary of the differences between our numbers and the published ones.
 
-    Columns :data:`AGREEMENT_COLUMNS`: overall, by group of tables, by table, dataset and technique, and by
-    dataset and technique together, each in the published order. ``within_*`` are shares of the compared
-    numbers, in [0, 1]. They and ``mean_absolute_error`` are NaN if no number was compared.
+    The first column is the scope: overall, by group of tables, by table, dataset and technique, and by
+    dataset and technique together, each in the published order. Columns that a scope spans are empty.
+    ``within_*`` are shares of the compared numbers, in [0, 1]. They and ``mean_absolute_error`` are NaN if no
+    number was compared, and follow again for each reading.
     """
     parts: list[tuple[str, dict[str, str], pd.DataFrame]] = [("overall", {}, comparison)]
     for heading, tables in entry.groups.items():
@@ -205,9 +190,9 @@ def rank_correlations(comparison: pd.DataFrame) -> pd.DataFrame:
     r"""Return rank correlations of the techniques between published numbers and ours.
 
     Kendall's :math:`\tau_b`, which allows for ties, of the techniques that have both numbers. Ours are
-    rounded to the printed number of decimals, so that techniques can tie as in print. Columns
-    :data:`RANK_COLUMNS`, a row for each published dataset, beta and metric. ``tau_b`` lies in [-1, 1]. It is
-    NaN if fewer than two techniques are compared, or if all are tied in print or in ours.
+    rounded to the printed number of decimals, so that techniques can tie as in print. A row is a published
+    dataset, beta and metric, with the number of techniques. ``tau_b`` lies in [-1, 1]. It is NaN if fewer
+    than two techniques are compared, or if all are tied in print or in ours.
 
     References
     ----------
@@ -222,7 +207,7 @@ def rank_correlations(comparison: pd.DataFrame) -> pd.DataFrame:
         defined = min(theirs.nunique(), ours.nunique()) >= 2
         tau = float(kendalltau(theirs, ours, variant="b").statistic) if defined else float("nan")
         rows.append((dataset, beta, metric, len(both), tau, _test_data(both)))
-    return pd.DataFrame(rows, columns=list(RANK_COLUMNS))
+    return pd.DataFrame(rows, columns=["dataset", "beta", "metric", "techniques", "tau_b", "test_data"])
 
 
 def _decimals(printed: pd.Series) -> int:
@@ -231,63 +216,59 @@ def _decimals(printed: pd.Series) -> int:
     return next(exact, _MOST_DECIMALS)
 
 
-class _Finder:
-    """Looks up the mean that repeats a published number, or the reason why there is none."""
+def _counterpart(
+    run: FinishedRun,
+    entry: PublishedEntry,
+    means: Mapping[tuple[object, ...], tuple[Any, ...]],
+    dataset: str,
+    technique: str,
+    beta: float,
+    metric: str,
+) -> dict[str, object]:
+    """Return the columns from ``ours`` to ``reason``, except columns that need the published number."""
+    manifest, mapped, ours_of = run.manifest, entry.dataset(dataset, technique), entry.metric(metric)
+    found: dict[str, Any] = {"ours": math.nan, "ci_low": math.nan, "ci_high": math.nan, "n": 0}
+    found |= dict.fromkeys(COMPARISON_COLUMNS[-6:], "")
+    ours = next((d for d in manifest.datasets if d.entry.name == mapped.entry), None)
+    if ours is None:
+        return {**found, "reason": f"dataset {mapped.entry} is not part of this run"}
+    name = ours.entry.name
+    found |= {
+        "our_dataset": ours.name,
+        "our_bias": _choose("bias", mapped.bias, [bias.name for bias in ours.bias], name),
+        "our_technique": entry.technique(technique, ours.baseline),
+        "our_classifier": _choose("classifier", mapped.classifier, manifest.classifiers, name),
+        "test_data": EMBEDDED if ours.embedded else REAL,
+    }
+    own = found["our_technique"]
+    # Published numbers are of test rows without planted bias.
+    key = (ours.name, found["our_bias"], beta, own, found["our_classifier"], ORIGINAL, ours_of.metric)
+    if key not in means:
+        run_has: list[tuple[str, str, bool]] = [
+            ("technique", own, manifest.technique(own) is not None),
+            ("β =", f"{beta:g}", beta in manifest.levels),
+            ("metric", ours_of.metric, manifest.metric(ours_of.metric) is not None),
+        ]
+        absent = (f"{kind} {name} is not part of this run" for kind, name, there in run_has if not there)
+        return {**found, "reason": next(absent, "the summary has no such row")}
+    mean, low, high, n = means[key]
+    if n == 0:
+        return {**found, "reason": _why_empty(run, key)}
+    if ours_of.negated:  # 0 - x and not -x, because a zero would be written as -0.0
+        mean, low, high = 0.0 - mean, 0.0 - high, 0.0 - low
+    return {**found, "ours": mean, "ci_low": low, "ci_high": high, "n": n}
 
-    def __init__(self, run: FinishedRun, entry: PublishedEntry) -> None:
-        self.run, self.entry = run, entry
-        key = [*MEAN_COLUMNS, "metric"]
-        columns = [*key, "mean", "ci_low", "ci_high", "n"]
-        rows = run.summary[columns].itertuples(index=False, name=None)
-        self.means = {row[: len(key)]: row[len(key) :] for row in rows}
 
-    def find(self, dataset: str, technique: str, beta: float, metric: str) -> dict[str, object]:
-        """Return the columns from ``ours`` to ``reason``, except columns that need the published number."""
-        mapped = self.entry.dataset(dataset, technique)
-        ours = next((d for d in self.run.manifest.datasets if d.entry.name == mapped.entry), None)
-        if ours is None:
-            return _nothing(f"dataset {mapped.entry} is not part of this run")
-        name, manifest = ours.entry.name, self.run.manifest
-        where = {
-            "our_dataset": ours.name,
-            "our_bias": _choose("bias", mapped.bias, [bias.name for bias in ours.bias], name),
-            "our_technique": self.entry.technique(technique, ours.baseline),
-            "our_classifier": _choose("classifier", mapped.classifier, manifest.classifiers, name),
-            "test_data": EMBEDDED if ours.embedded else REAL,
-        }
-        names = (where["our_technique"], where["our_classifier"])
-        # Published numbers are of test rows without planted bias.
-        ours_of = self.entry.metric(metric)
-        key = (ours.name, where["our_bias"], beta, *names, ORIGINAL, ours_of.metric)
-        if key not in self.means:
-            return _nothing(self.why_absent(beta, ours_of.metric, where["our_technique"]), **where)
-        mean, low, high, n = self.means[key]
-        if n == 0:
-            return _nothing(self.why_empty(key), **where)
-        if ours_of.negated:  # 0 - x and not -x, because a zero would be written as -0.0
-            mean, low, high = 0.0 - mean, 0.0 - high, 0.0 - low
-        return {"ours": mean, "ci_low": low, "ci_high": high, "n": n, **where, "reason": ""}
-
-    def why_absent(self, beta: float, metric: str, technique: str) -> str:
-        """Return the reason why the summary has no row."""
-        if self.run.manifest.technique(technique) is None:
-            return f"technique {technique} is not part of this run"
-        if beta not in self.run.manifest.levels:
-            return f"β = {beta:g} is not part of this run"
-        if self.run.manifest.metric(metric) is None:
-            return f"metric {metric} is not part of this run"
-        return "the summary has no such row"
-
-    def why_empty(self, key: tuple[object, ...]) -> str:
-        """Return why no repetition has a value: the most frequent status, and its first reason."""
-        rows = self.run.failures[self.run.failures["metric"].isin(["", key[-1]])]
-        for column, value in zip(MEAN_COLUMNS, key[:-1], strict=True):
-            rows = rows[rows[column].isin(["", value] if column == "test" else [value])]
-        if rows.empty:
-            return "no value, and no reason is recorded"
-        status = rows["status"].mode().iloc[0]
-        of_status = rows[rows["status"] == status]
-        return f"{len(of_status)} × {status}: {of_status['reason'].iloc[0]}"
+def _why_empty(run: FinishedRun, key: tuple[object, ...]) -> str:
+    """Return why no repetition has a value: the most frequent status, and its first reason."""
+    rows = run.failures[run.failures["metric"].isin(["", key[-1]])]
+    for column, value in zip(MEAN_COLUMNS, key[:-1], strict=True):
+        rows = rows[rows[column].isin(["", value] if column == "test" else [value])]
+    if rows.empty:
+        return "no value, and no reason is recorded"
+    status = rows["status"].mode().iloc[0]
+    of_status = rows[rows["status"] == status]
+    return f"{len(of_status)} × {status}: {of_status['reason'].iloc[0]}"
 
 
 def _choose(kind: str, named: str | None, names: Sequence[str], dataset: str) -> str:
@@ -299,12 +280,6 @@ def _choose(kind: str, named: str | None, names: Sequence[str], dataset: str) ->
         got="none" if named is None else repr(named),
         remedy=f"name one as '{kind}' in a [[published.datasets]] entry of the experiment file",
     )
-
-
-def _nothing(reason: str, **where: str) -> dict[str, object]:
-    names = ("our_dataset", "our_bias", "our_technique", "our_classifier", "test_data")
-    numbers = dict.fromkeys(("ours", "ci_low", "ci_high"), float("nan"))
-    return {**numbers, "n": 0, **dict.fromkeys(names, ""), **where, "reason": reason}
 
 
 def _require_published_names(entry: PublishedEntry, published: pd.DataFrame) -> None:
@@ -332,24 +307,18 @@ def _require_published_names(entry: PublishedEntry, published: pd.DataFrame) -> 
 
 def _agreement_of(part: pd.DataFrame) -> dict[str, object]:
     both = part[part["ours"].notna()]
-    counts = {"published": len(part), "compared": len(both)}
-    printed, *read = _suffixes(part, "difference")
-    values = {**counts, **_errors_of(both, printed), "test_data": _test_data(both)}
-    for suffix in read:
-        values |= _errors_of(both, suffix)
+    values: dict[str, object] = {"published": len(part), "compared": len(both)}
+    for suffix in _suffixes(part, "difference"):
+        apart = both[f"difference{suffix}"].abs()
+        values |= {f"within_{t}{suffix}": float((apart <= t).mean()) for t in TOLERANCES}
+        values[f"mean_absolute_error{suffix}"] = apart.mean()
+        values.setdefault("test_data", _test_data(both))  # behind the numbers as printed
     return values
 
 
 def _suffixes(frame: pd.DataFrame, column: str) -> list[str]:
     """Return the suffixes of a column's name: empty as printed, then one for each reading."""
     return [name.removeprefix(column) for name in map(str, frame) if name.startswith(column)]
-
-
-def _errors_of(both: pd.DataFrame, suffix: str) -> dict[str, object]:
-    """Return the shares within the tolerances and the mean absolute error of the numbers in one reading."""
-    apart = both[f"difference{suffix}"].abs()
-    shares = {f"within_{t}{suffix}": float((apart <= t).mean()) for t in TOLERANCES}
-    return {**shares, f"mean_absolute_error{suffix}": apart.mean()}
 
 
 def _test_data(rows: pd.DataFrame) -> str:
