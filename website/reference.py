@@ -25,7 +25,7 @@ REFERENCE: dict[str, tuple[str, str]] = {
     "audit": ("audits of anybody's predictions", "audit"),
     "statistics": ("intervals, tests, ranks, trade-offs", "statistics"),
     "runs": ("what a finished run left", "runs.finished runs.analysis published.comparison_files"),
-    "report": ("tables, figures, the page of a run", "report pages.run_page pages.audit_page"),
+    "report": ("tables, figures, the page of a run", "report pages.run_page report.audit"),
     "errors": ("errors, seeds, declarations", "errors seeding declarations"),
 }
 """What each page of the reference is about, and its modules within the package, along the data's way."""

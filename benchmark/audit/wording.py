@@ -19,14 +19,6 @@ RATES = {
 }
 """Rates that are shown for each group, and their headings."""
 
-MARKS = {
-    "✓": "within tau of the reference",
-    "✗": "not within tau of the reference",
-    "=": "the reference",
-    "?": "no verdict",
-}
-"""Marks beside a rate with a verdict, and their meanings."""
-
 # Elsewhere "statistical parity" means equal rates, as in docs/glossary.md.
 _TITLES = {"Statistical Parity": "equal numbers selected (Aequitas: Statistical Parity)"}
 
@@ -58,7 +50,7 @@ def any_verdict(cells: Mapping[str, list[str] | None]) -> bool:
 
 
 def mark(disparity: Mapping[Any, Any] | None) -> str:
-    """Return the mark of a row of ``AuditResult.disparities``, of :data:`MARKS`."""
+    """Return the mark of a row of ``AuditResult.disparities``: ✓, ✗, = (the reference) or ? (no verdict)."""
     if disparity is None:
         return ""
     if pd.isna(disparity["verdict"]):

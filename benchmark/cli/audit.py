@@ -67,12 +67,11 @@ def execute(options: argparse.Namespace) -> int:
         if getattr(options, name) is None:
             remedy = "betabench audit --help shows an example; --guide names the metrics that matter"
             raise ExperimentError("There is nothing to audit", expected=expected, got="none", remedy=remedy)
-    from rich.console import Console
-
     from benchmark.audit.predictions import Columns, read_predictions, rows_where
     from benchmark.audit.table_audit import audit_predictions
-    from benchmark.report.audit_text import print_audit
+    from benchmark.report.audit import audit_page, audit_text
     from benchmark.text.spreadsheet import csv_text
+    from benchmark.text.terminal import output_console, print_markdown
     from benchmark.text.writing import write_atomically, write_json
 
     named = {getattr(options, name) for name in ("label", "prediction", "score", "weight", "strata")}
@@ -100,15 +99,13 @@ def execute(options: argparse.Namespace) -> int:
         metrics=None if options.metrics is None else _names(options.metrics, "metrics"),
         conventions=options.conventions,
     )
-    print_audit(Console(emoji=False), result)
+    print_markdown(output_console(), audit_text(result))
     written: list[Path] = []
     if options.out is not None:
         texts = {f"{name}.csv": csv_text(getattr(result, name)) for name in _TABLES}
         written += (write_atomically(options.out / name, text) for name, text in texts.items())
         written.append(write_json(options.out / "facts.json", {**result.facts, "notes": result.notes}))
     if options.html is not None:
-        from benchmark.pages.audit_page import audit_page
-
         written.append(write_atomically(options.html, audit_page(result, options.file.name)))
     for path in written:
         print(f"written: {path}")

@@ -1,17 +1,19 @@
-"""The environment of the templates: text from outside is never markup."""
+"""Pages in HTML: text from outside is never markup."""
 
 from __future__ import annotations
 
 import functools
-import os
+import re
+from collections import Counter
 from typing import Any
-from urllib.parse import quote
 
 from jinja2 import Environment
 from markupsafe import Markup
 
+from benchmark.text.markdown import address
 from benchmark.text.templates import environment
-from benchmark.text.words import number, printable
+from benchmark.text.words import printable
+from benchmark.wording import as_html
 
 
 def render(template: str, **values: object) -> str:
@@ -23,41 +25,49 @@ def render(template: str, **values: object) -> str:
     return _environment().get_template(template).render(values)
 
 
+def document(text: str) -> str:
+    """Return Markdown as a page that loads and runs nothing: titled by its first heading, with its parts."""
+    html = str(boxed(text))
+    title, *parts = (_bare(heading) for heading in re.findall(r"<h[12]>(.*?)</h[12]>", html))
+    for i in range(len(parts)):
+        html = html.replace("<h2>", f'<h2 id="part{i}">', 1)
+    return render("document.html", title=title, parts=parts, html=Markup(html))
+
+
+def boxed(text: str) -> Markup:
+    """Return Markdown as HTML whose tables are in boxes, named by their headings, with a name in each row.
+
+    Boxes and code scroll by keyboard.
+    """
+    heading, labels = Markup("Table"), Counter[str]()
+
+    def replaced(match: re.Match[str]) -> str:
+        nonlocal heading
+        if match["heading"] is not None:
+            heading = _bare(match["heading"])
+            return match[0]
+        if match[0] != "<table>":
+            return {"<pre>": '<pre tabindex="0">'}.get(match[0], "</table></div>")
+        labels[heading] += 1
+        label = heading if labels[heading] == 1 else f"{heading}, {labels[heading]}"
+        return f'<div class="box" tabindex="0" role="region" aria-label="{label}"><table>'
+
+    html = re.sub(r"<h\d>(?P<heading>.*?)</h\d>|<pre>|</?table>", replaced, as_html(text))
+    return Markup(re.sub(r"(<tr>\s*)<td(.*?)</td>", r'\1<th scope="row"\2</th>', html))
+
+
+def _bare(html: str) -> Markup:
+    return Markup(re.sub(r"<[^>]*>", "", html))
+
+
 @functools.cache
 def _environment() -> Environment:
     templates = environment(
         "benchmark.pages", autoescape=True, finalize=_finalize, keep_trailing_newline=True
     )
-    templates.filters.update(
-        address=_address,
-        count=_count,
-        general=_general,
-        number=number,
-        percent=_percent,
-    )
+    templates.filters["link"] = address
     return templates
 
 
 def _finalize(value: Any) -> Any:
     return value if isinstance(value, Markup) else printable(value)
-
-
-def _address(path: str) -> str:
-    """Return a path as a link relative to the page."""
-    # Without the dot, a name with a colon would be another address.
-    return f"./{quote(os.fsencode(path))}"
-
-
-def _count(value: float) -> str:
-    """Return a count, or a sum of weights: ``"1,200"``, ``"1,200.5"``."""
-    return f"{value:,.0f}" if float(value).is_integer() else f"{value:,.1f}"
-
-
-def _general(value: float, digits: int = 6) -> str:
-    """Return a number without zeros at its end: ``"0.8"``."""
-    return f"{value:.{digits}g}"
-
-
-def _percent(share: float) -> str:
-    """Return a share in percent: ``"12.5 %"``."""
-    return f"{100 * share:.1f} %"

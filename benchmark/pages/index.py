@@ -10,19 +10,18 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from markupsafe import Markup
-
 from benchmark.columns import MANIFEST_NAME
-from benchmark.pages.html import render
+from benchmark.pages.html import document
 from benchmark.pages.run_page import PAGE_NAME
 from benchmark.text.writing import plain_or_packed, write_atomically
+from benchmark.wording import render_values
 
 INDEX_NAME = "index.html"
 """Name of the index in the folder that holds the runs' folders."""
 
 _REPORTED = ("results.csv", "summary.csv", "failures.csv")
 _COUNTED_ELSEWHERE = ("planned", "computed_in_this_run")
-_OURS = '<meta name="generator" content="betabench">'
+_OURS = b'<meta name="generator" content="betabench">', b"<title>Runs in "
 
 
 @dataclass(frozen=True)
@@ -48,7 +47,7 @@ def refresh_index(folder: Path) -> Path | None:
     index, runs = folder / INDEX_NAME, find_runs(folder)
     if not runs or not os.access(folder, os.W_OK | os.X_OK):
         return None
-    if index.exists() and not (index.is_file() and _OURS.encode() in index.read_bytes()):
+    if index.exists() and not (index.is_file() and all(mark in index.read_bytes() for mark in _OURS)):
         return None
     return write_atomically(index, index_page(folder.name, runs))
 
@@ -111,12 +110,12 @@ def _counted(n: int, noun: str) -> str:
 
 def index_page(folder: str, runs: Sequence[RunEntry]) -> str:
     """Return an HTML page without scripts that lists the runs of a folder, with relative links."""
-    return render(
-        "index.html",
+    text = render_values(
+        "runs",
         folder=folder,
         runs=runs,
-        ours=Markup(_OURS),
         report=PAGE_NAME,
         command=lambda run: shlex.join(["betabench", "report", f"{folder}/{run.name}"]),
         counted=_counted,
     )
+    return document(text)

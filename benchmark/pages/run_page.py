@@ -6,9 +6,7 @@ import base64
 import hashlib
 import json
 import re
-from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from html import escape, unescape
 from importlib.resources import files
 from importlib.util import find_spec
 from pathlib import Path
@@ -19,7 +17,7 @@ from markupsafe import Markup
 from benchmark.errors import ReportError
 from benchmark.facts import Facts
 from benchmark.facts.model import Answers, Level, Scenario
-from benchmark.pages.html import render
+from benchmark.pages.html import boxed, render
 from benchmark.text.words import LEVEL_SIGNS
 from benchmark.text.writing import write_atomically
 from benchmark.wording import as_html, macro, reason_text, standing_texts, vocabulary
@@ -56,6 +54,7 @@ def prepare_page(facts: Facts) -> Callable[[Path], Path]:
     static = files("benchmark.pages").joinpath("static")
     scripts = [*((static / name).read_text(encoding="utf-8") for name in _SCRIPTS), _plotly()]
     values = {
+        "title": facts.run.title,
         "run": facts.run,
         "embedded": [dataset.title for dataset in facts.datasets if dataset.embedded],
         "level_sign": LEVEL_SIGNS[facts.run.level_name],
@@ -89,27 +88,9 @@ def in_script(content: str) -> str:
     return content.replace("<", "\\u003c").replace("\u2028", "\\u2028").replace("\u2029", "\\u2029")
 
 
-def with_boxes(html: str) -> Markup:
-    """Return HTML whose tables are in boxes, named by their headings; boxes and code scroll by keyboard."""
-    heading, labels = "Table", Counter[str]()
-
-    def boxed(match: re.Match[str]) -> str:
-        nonlocal heading
-        if match["heading"] is not None:
-            heading = unescape(re.sub(r"<[^>]*>", "", match["heading"]))
-            return match[0]
-        if match[0] != "<table>":
-            return {"<pre>": '<pre tabindex="0">'}.get(match[0], "</table></div>")
-        labels[heading] += 1
-        label = escape(heading if labels[heading] == 1 else f"{heading}, {labels[heading]}")
-        return f'<div class="box" tabindex="0" role="region" aria-label="{label}"><table>'
-
-    return Markup(re.sub(r"<h\d>(?P<heading>.*?)</h\d>|<pre>|</?table>", boxed, html))
-
-
 def _tab(facts: Facts, questions: Sequence[str]) -> Markup:
     texts = [text for question in questions if (text := render_text(question, facts)).strip()]
-    return with_boxes("".join(map(as_html, texts)))
+    return boxed("\n\n".join(texts))
 
 
 def _words(facts: Facts) -> dict[str, Any]:

@@ -3,9 +3,13 @@
 from __future__ import annotations
 
 import functools
+import os
 import re
 from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING
+from urllib.parse import quote
+
+from benchmark.text.words import printable
 
 if TYPE_CHECKING:
     from markdown_it import MarkdownIt
@@ -20,18 +24,23 @@ def parser() -> MarkdownIt:
 
 
 def plain(text: str) -> str:
-    """Return a text on one line, escaped for Markdown, HTML in it and dollar signs."""
-    line = re.sub(r"\s+", " ", text).replace("&", "&amp;").replace("<", "&lt;")
-    return re.sub(r"([\\`*_\[\]$~|])", r"\\\1", line)
+    """Return a text on one line, printable, escaped for Markdown, HTML in it and dollar signs."""
+    line = printable(re.sub(r"\s+", " ", text)).replace("&", "&amp;").replace("<", "&lt;")
+    return re.sub(r"([\\`*_\[\]$~|#])", r"\\\1", line)
 
 
 def code(value: object) -> str:
     """Return a value as code, back quotes in it included."""
-    text = " ".join(str(value).split())
+    text = printable(" ".join(str(value).split()))
     if "`" not in text:
         return f"`{text}`"
     fence = "`" * (max(map(len, re.findall("`+", text))) + 1)
     return f"{fence} {text} {fence}"
+
+
+def address(path: str) -> str:
+    """Return a relative path as an address, whatever bytes it has."""
+    return quote(os.fsencode(path))
 
 
 def block(text: str, language: str = "") -> str:

@@ -14,7 +14,6 @@ import tomllib
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from importlib.resources import files
 from typing import Any
-from urllib.parse import quote
 
 from jinja2 import Environment
 from markupsafe import Markup
@@ -170,7 +169,7 @@ _FILTERS: Mapping[str, Callable[..., str]] = {
     "block": markdown.block,
     "code": markdown.code,
     "interval": _interval,
-    "link": quote,  # the path of a file
+    "link": markdown.address,
     "number": words.short,
     "p": lambda value: words.p_value(math.nan if value is None else value),
     "share": lambda value: words.share(math.nan if value is None else value),

@@ -14,7 +14,7 @@ import pytest
 
 from benchmark.audit.predictions import MISSING, read_predictions
 from benchmark.errors import BetabenchError, DataError, ExperimentError, UnknownNameError
-from benchmark.pages.audit_page import audit_page
+from benchmark.report.audit import audit_page
 from tests.helpers.audits import audited, prepared
 
 LABEL = [1, 1, 0, 0, 1, 0]

@@ -16,7 +16,8 @@ import pytest
 from markupsafe import escape
 
 from benchmark.facts import Facts, facts_of
-from benchmark.pages.run_page import in_script, prepare_page, with_boxes
+from benchmark.pages.html import boxed
+from benchmark.pages.run_page import in_script, prepare_page
 from benchmark.runs.analysis import RunStatistics, folder_statistics
 from benchmark.wording import reason_text
 from tests.helpers.facts import write_page
@@ -151,10 +152,12 @@ def test_embedded_networks_are_called_so_and_real_data_are_not(embedded: bool, t
 
 
 def test_tables_in_texts_are_in_named_boxes() -> None:
-    html = "<h2>A <code>&lt;b&gt;</code> &amp; c</h2><table>1</table><table>2</table><pre>3</pre>"
-    boxes = Elements(with_boxes(html)).of("div")
+    table = "| a | b |\n| --- | --- |\n| 1 | 2 |\n"
+    page = Elements(boxed(f"## A `<b>` &amp; c\n\n{table}\n{table}\n```\n3\n```\n"))
+    boxes = page.of("div")
     assert [box["aria-label"] for box in boxes] == ["A <b> & c", "A <b> & c, 2"]
-    assert all(box["tabindex"] == "0" for box in (*boxes, *Elements(with_boxes(html)).of("pre")))
+    assert all(box["tabindex"] == "0" for box in (*boxes, *page.of("pre")))
+    assert [head.get("scope") for head in page.of("th")] == 2 * [None, None, "row"]
 
 
 @pytest.mark.nightly
