@@ -142,7 +142,8 @@ def _reason(row: Any, of_level: str) -> Reason | None:
     """Return the reason of a verdict, with the numbers that decided it, if it is not that of the level."""
     if not row.reason:
         # Techniques with a learner of their own may have an answer where the others have none.
-        return Reason(code=row.level_reason) if row.level_reason not in ("", of_level) else None
+        differs = row.role == "technique" and row.level_reason not in ("", of_level)
+        return Reason(code=row.level_reason) if differs else None
     args: dict[str, object] = {}
     match row.reason:
         case "constant":

@@ -18,6 +18,7 @@ Verdict = Literal["helps", "promising", "not_shown", "harms", "dominated", "not_
 """Verdict on a technique at one level of bias, for one goal."""
 
 Goal = Literal["restore", "equalize"]
+Choice = Literal["least", "cheap"]
 
 
 def _six_digits(value: Any) -> Any:
@@ -175,8 +176,8 @@ class Standing(Fact):
     accepted: Shares
     repetitions: int = 0  # with a value
     dominated_by: str | None = None
-    best: tuple[Literal["least", "cheap"], ...] = ()  # it is the technique to take: at all, or at no cost
-    tied: tuple[Literal["least", "cheap"], ...] = ()  # no farther from the goal than the best, practically
+    best: tuple[Choice, ...] = ()  # it is the technique to take: at all, or at no cost
+    tied: tuple[Choice, ...] = ()  # no farther from the goal than the best, practically
 
 
 class Level(Fact):
@@ -190,6 +191,16 @@ class Level(Fact):
     constant: Constant | None = None
     floor: Number = None  # least accuracy of a technique that is usable
     techniques: tuple[Standing, ...]  # the baseline first, then by verdict and distance
+
+    def best(self, choice: Choice = "least") -> Standing | None:
+        """Return the technique to take: at all, or at no cost; None if there is none."""
+        return next((row for row in self.techniques if choice in row.best), None)
+
+    def before(self, technique: Standing | None = None) -> Standing | None:
+        """Return what a technique is compared with, or the first baseline; None if that has no results."""
+        baselines = [row for row in self.techniques if row.role == "baseline"]
+        named = technique.baseline if technique else None
+        return next((row for row in baselines if row.technique == named), next(iter(baselines), None))
 
 
 class Constant(Fact):
@@ -206,6 +217,11 @@ class Answers(Fact):
     metric: str
     highest: float  # the highest level of bias that can be compared
     levels: tuple[Level, ...]
+
+    @property
+    def at_highest(self) -> Level:
+        """The answers at the highest level of bias that can be compared."""
+        return next(level for level in self.levels if level.level == self.highest)
 
 
 class Values(Fact):

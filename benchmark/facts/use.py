@@ -16,8 +16,7 @@ def use(run: Manifest, scenarios: Sequence[Scenario]) -> Use | None:
     """Return the first technique that helps and is to take; the goal to restore comes first."""
     for i, scenario in enumerate(scenarios):
         for answers in scenario.answers:
-            at_highest = next(level for level in answers.levels if level.level == answers.highest)
-            taken = next((row for row in at_highest.techniques if "least" in row.best), None)
+            taken = answers.at_highest.best()
             if taken is not None and taken.verdict == "helps":
                 return Use(
                     scenario=i,

@@ -11,7 +11,7 @@ import functools
 import math
 import re
 import tomllib
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from importlib.resources import files
 from typing import Any
 
@@ -19,31 +19,10 @@ from jinja2 import Environment
 from markupsafe import Markup
 
 from benchmark.data.reading import FEW_ROWS
-from benchmark.facts.model import (
-    Answers,
-    Dataset,
-    Estimate,
-    Facts,
-    Gap,
-    Ranks,
-    Reason,
-    Run,
-    Scenario,
-    Standing,
-    Technique,
-)
+from benchmark.facts.model import Answers, Dataset, Estimate, Facts, Reason, Run, Standing, Technique
 from benchmark.text import markdown, words
 from benchmark.text.templates import environment
-from benchmark.wording.overview import (
-    MOST_IN_COLUMNS,
-    Case,
-    Overview,
-    Row,
-    baseline_of,
-    best_of,
-    level_by_level,
-    overview,
-)
+from benchmark.wording.overview import MOST_IN_COLUMNS, Case, Overview, Row, level_by_level, overview
 
 _RARE = 0.05  # share of the rarer label below which most models give all rows one answer
 _TOO_GOOD = 0.99  # accuracy
@@ -68,7 +47,7 @@ def render(template: str, facts: Facts, **more: object) -> str:
 
     A missing value is an error.
     """
-    return render_values(template, **{**_Words(facts).values, **more})
+    return render_values(template, **{**_values(facts), **more})
 
 
 def render_values(template: str, package: str = __name__, /, **values: object) -> str:
@@ -84,7 +63,7 @@ def render_plain(template: str, **values: object) -> str:
 
 def macro(template: str, name: str, facts: Facts) -> Callable[..., str]:
     """Return a macro of a template, for some facts, as a function that gives Markdown."""
-    module = _environment().get_template(f"{template}.md.j2").make_module(_Words(facts).values)
+    module = _environment().get_template(f"{template}.md.j2").make_module(_values(facts))
     return lambda *values: str(getattr(module, name)(*values))
 
 
@@ -177,145 +156,58 @@ _FILTERS: Mapping[str, Callable[..., str]] = {
 }
 
 
-class _Words:
-    """The values and functions that every template has, for some facts."""
+def _values(facts: Facts) -> dict[str, Any]:
+    """Return the values and functions that every template has, for some facts."""
+    titles = {technique.name: technique.title for technique in facts.techniques}
+    datasets = {dataset.name: dataset for dataset in facts.datasets}
+    metrics = {metric.name: metric.title for metric in facts.metrics}
+    name = facts.run.level_name
+    level = functools.partial(words.level_text, name)
+    parts = {part for at in (facts, *facts.scenarios) for part in type(at).model_fields if getattr(at, part)}
+    return {
+        "facts": facts,
+        "run": facts.run,
+        **{f"{kind}s": meanings for kind, meanings in vocabulary().items()},
+        "title": titles.__getitem__,
+        "titles": lambda names: [titles[name] for name in names],
+        "metric_title": lambda name: metrics.get(name, name),
+        "dataset_titles": lambda names: [datasets[name].title for name in names],
+        "level": level,
+        # It stands for all if the bias changes nothing.
+        "level_of": lambda scenario, at: f"every {words.LEVEL_SIGNS[name]}" if scenario.inert else level(at),
+        "level_sign": words.LEVEL_SIGNS[name],
+        "levels_sign": words.SEVERAL_LEVELS[name],
+        "label": reason_text,
+        "clause": functools.partial(reason_text, form="clause"),
+        "dataset": lambda scenario: datasets[scenario.dataset],
+        "capital": lambda text: text[:1].upper() + text[1:],
+        "sentence": words.sentence,
+        "few": lambda names, most=6: words.few(list(names), most),
+        "met": _met,
+        "by_technique": _by_technique,
+        "parts": parts,  # those that are not empty
+        "citations": lambda: _citations(facts),
+        "questions": QUESTIONS,
+        "usage": _usage,
+        "overview": overview(facts),
+        "samples": _samples(facts.run),
+        "case": Case,
+        "level_by_level": lambda: level_by_level(facts),
+        "most_in_columns": MOST_IN_COLUMNS,
+        "few_rows": FEW_ROWS,
+        "rare": _RARE,
+        "too_good": _TOO_GOOD,
+        "telling": _TELLING,
+    }
 
-    def __init__(self, facts: Facts) -> None:
-        self._facts = facts
-        self._titles = {technique.name: technique.title for technique in facts.techniques}
-        self._datasets = {dataset.name: dataset for dataset in facts.datasets}
-        self._metrics = {metric.name: metric.title for metric in facts.metrics}
-        several = words.SEVERAL_LEVELS[facts.run.level_name]
-        self.values: dict[str, Any] = {
-            "facts": facts,
-            "run": facts.run,
-            **{f"{kind}s": meanings for kind, meanings in vocabulary().items()},
-            "title": self._titles.__getitem__,
-            "titles": lambda names: [self._titles[name] for name in names],
-            "metric_title": lambda name: self._metrics.get(name, name),
-            "dataset_titles": lambda names: [self._datasets[name].title for name in names],
-            "level": self._level,
-            "level_of": self._level_of,
-            "level_sign": words.LEVEL_SIGNS[facts.run.level_name],
-            "levels_sign": several,
-            "label": reason_text,
-            "clause": functools.partial(reason_text, form="clause"),
-            "dataset": self._dataset,
-            "capital": lambda text: text[:1].upper() + text[1:],
-            "sentence": words.sentence,
-            "few": lambda names, most=6: words.few(list(names), most),
-            "before": baseline_of,
-            "taken": functools.partial(best_of, choice="least"),
-            "met": _met,
-            "by_technique": _by_technique,
-            "reasons_of": _reasons_of,
-            "has": self._has,
-            "answered": self._answered,
-            "unanswered": self._unanswered,
-            "short_reasons": self._short_reasons,
-            "protocol_words": self._protocol_words,
-            "where_ranked": self._where_ranked,
-            "gaps_at_highest": self._gaps_at_highest,
-            "citations": self._citations,
-            "questions": QUESTIONS,
-            "usage": _usage,
-            "overview": overview(facts),
-            "samples": _samples(facts.run),
-            "case": Case,
-            "level_by_level": lambda: level_by_level(facts),
-            "best_of": best_of,
-            "most_in_columns": MOST_IN_COLUMNS,
-            "few_rows": FEW_ROWS,
-            "rare": _RARE,
-            "too_good": _TOO_GOOD,
-            "by_name": {technique.name: technique for technique in facts.techniques}.__getitem__,
-            "telling": _TELLING,
-        }
 
-    def _level(self, *levels: float) -> str:
-        return words.level_text(self._facts.run.level_name, *levels)
-
-    def _level_of(self, scenario: Scenario, level: float) -> str:
-        """Return a level of bias of a scenario; it stands for all if the bias changes nothing."""
-        if scenario.inert:
-            return f"every {words.LEVEL_SIGNS[self._facts.run.level_name]}"
-        return self._level(level)
-
-    def _dataset(self, scenario: Scenario) -> Dataset:
-        return self._datasets[scenario.dataset]
-
-    def _has(self, part: str) -> bool:
-        """Return whether the facts, or those of any scenario, have a part."""
-        facts = self._facts
-        return any(getattr(scenario, part, ()) or getattr(facts, part, ()) for scenario in facts.scenarios)
-
-    def _answered(self) -> set[str]:
-        """Return the goals with answers."""
-        return {answers.goal for scenario in self._facts.scenarios for answers in scenario.answers}
-
-    def _unanswered(self) -> list[Reason]:
-        """Return the reasons why there is no answer for the goal to restore, each once."""
-        reasons = (scenario.unanswered for scenario in self._facts.scenarios)
-        return list({reason.code: reason for reason in reasons if reason is not None}.values())
-
-    def _short_reasons(self) -> list[str]:
-        """Return the codes of the reasons that stand beside numbers, in the order of the words."""
-        met = {
-            row.reason.code
-            for scenario in self._facts.scenarios
-            for answers in scenario.answers
-            for level in answers.levels
-            for row in level.techniques
-            if row.reason
-        }
-        return [code for code, texts in vocabulary()["reason"].items() if code in met and "short" in texts]
-
-    def _protocol_words(self) -> Mapping[str, str]:
-        protocol = self._facts.run.protocol
-        split = protocol.holdout is not None or protocol.folds is not None
-        code = "overlaps" if protocol.overlaps else "splits" if split else "samples"
-        found: Mapping[str, str] = vocabulary()["protocol"][code]
-        return found
-
-    def _where_ranked(self, ranks: Ranks) -> str:
-        """Return what tells ranks over the same datasets apart, after a comma; nothing if nothing does."""
-        tests = vocabulary()["test"]
-        several = [
-            tests[ranks.test]["label"] if name == "test" else getattr(ranks, name)
-            for name in ("bias", "classifier", "test")
-            if len({getattr(other, name) for other in self._facts.ranks}) > 1
-        ]
-        return "".join(f", {value}" for value in several)
-
-    def _gaps_at_highest(self) -> Iterator[Mapping[str, Any]]:
-        """Yield the gaps of each attribute at a scenario's highest level of bias, with changes that show."""
-        facts = self._facts
-        rows: dict[tuple[int, str, str], list[Gap]] = {}
-        highest = {
-            i: max(gap.level for gap in facts.gaps if gap.scenario == i)
-            for i in {g.scenario for g in facts.gaps}
-        }
-        for gap in facts.gaps:
-            if gap.level == highest[gap.scenario]:
-                rows.setdefault((gap.scenario, gap.attribute, gap.metric), []).append(gap)
-        for (i, attribute, metric), gaps in rows.items():
-            scenario = facts.scenarios[i]
-            yield {
-                "where": f"{scenario.heading}, {self._level_of(scenario, highest[i])}",
-                "attribute": attribute,
-                "rate": self._metrics.get(metric, metric.replace("_", " ")),
-                "before": next((gap.gap for gap in gaps if gap.technique == scenario.baseline), None),
-                "wider": [self._titles[gap.technique] for gap in gaps if (gap.change.low or 0) > 0],
-                "narrower": [self._titles[gap.technique] for gap in gaps if (gap.change.high or 0) < 0],
-            }
-
-    def _citations(self) -> str:
-        """Return what to cite as BibTeX: the method, the program, and the datasets."""
-        run = self._facts.run
-        template = _plain().get_template("citations.bib")
-        ours = template.render(version=run.versions.get("betabench", ""), year=run.finished[:4])
-        cards = (dataset.card.get("bibtex", "").strip() for dataset in self._facts.datasets)
-        return "\n".join(dict.fromkeys(filter(None, [ours.strip(), *cards])))
+def _citations(facts: Facts) -> str:
+    """Return what to cite as BibTeX: the method, the program, and the datasets."""
+    run = facts.run
+    template = _plain().get_template("citations.bib")
+    ours = template.render(version=run.versions.get("betabench", ""), year=run.finished[:4]).strip()
+    cards = (dataset.card.get("bibtex", "").strip() for dataset in facts.datasets)
+    return "\n".join(dict.fromkeys(filter(None, [ours, *cards])))
 
 
 def _samples(run: Run) -> str:
@@ -336,12 +228,3 @@ def _by_technique(answers: Answers) -> list[tuple[str, list[Standing | None]]]:
     names = [row.technique for level in reversed(answers.levels) for row in level.techniques]
     at_levels = [{row.technique: row for row in level.techniques} for level in answers.levels]
     return [(name, [level.get(name) for level in at_levels]) for name in dict.fromkeys(names)]
-
-
-def _reasons_of(answers: Answers) -> list[tuple[Reason, list[float]]]:
-    """Return the reasons of levels of bias at which nothing can be said of any technique."""
-    found: dict[str, tuple[Reason, list[float]]] = {}
-    for level in answers.levels:
-        if level.reason is not None:
-            found.setdefault(level.reason.code, (level.reason, []))[1].append(level.level)
-    return list(found.values())

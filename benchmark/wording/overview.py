@@ -28,11 +28,6 @@ class Case:
         return self.answers.goal
 
     @property
-    def baseline(self) -> Standing | None:
-        """What the best technique is compared with; None if it has no results."""
-        return baseline_of(self.level, self.best)
-
-    @property
     def tried(self) -> tuple[Standing, ...]:
         """The techniques, without doing nothing and without the baseline."""
         return tuple(row for row in self.level.techniques if row.role == "technique")
@@ -40,19 +35,18 @@ class Case:
     @property
     def best(self) -> Standing | None:
         """The technique to take."""
-        return best_of(self.level, "least")
+        return self.level.best()
 
     @property
-    def free(self) -> Standing | None:
-        """The technique to take at no cost of accuracy, if it is another one."""
-        found = best_of(self.level, "cheap")
-        return None if found is None or found is self.best else found
+    def baseline(self) -> Standing | None:
+        """What the best technique is compared with; None if it has no results."""
+        return self.level.before(self.best)
 
     @property
     def lower(self) -> Level | None:
         """The next lower level of bias where there is a technique to take, other than at this one."""
         here = self.best.technique if self.best else None
-        found = ((level, best_of(level, "least")) for level in self._below)
+        found = ((level, level.best()) for level in self._below)
         others = (level for level, best in found if best and best.technique != here)
         return max(others, key=lambda level: level.level, default=None)
 
@@ -90,23 +84,6 @@ class Row:
         """The first cell that has numbers."""
         return next(cell for cell in self.cells if cell is not None)
 
-    @property
-    def is_compared_with(self) -> bool:
-        """Whether it is doing nothing or a baseline in any case, and no technique to choose."""
-        return any(cell is not None and cell.role != "technique" for cell in self.cells)
-
-    def count(self, verdict: Verdict, *, goal: Goal, cases: Sequence[Case]) -> int:
-        """Return in how many cases of a goal the technique has a verdict.
-
-        One that another technique dominates has the verdict of the techniques to choose from there.
-        """
-        pairs = [(cell, case) for cell, case in zip(self.cells, cases, strict=True) if case.goal == goal]
-        return sum(
-            cell is not None
-            and verdict == (case.best.verdict if cell.verdict == "dominated" and case.best else cell.verdict)
-            for cell, case in pairs
-        )
-
 
 @dataclass(frozen=True)
 class Overview:
@@ -115,10 +92,6 @@ class Overview:
     cases: tuple[Case, ...]
     compared_with: tuple[Row, ...]  # doing nothing, and other baselines
     techniques: tuple[Row, ...]  # those that help first, then nearest to the goal
-
-    def of_goal(self, goal: Goal) -> list[Case]:
-        """Return the cases of a goal."""
-        return [case for case in self.cases if case.goal == goal]
 
     @property
     def goals(self) -> list[Goal]:
@@ -130,18 +103,9 @@ class Overview:
         """The scenarios that have an answer."""
         return list({case.scenario.file: case.scenario for case in self.cases}.values())
 
-    @property
-    def answered(self) -> bool:
-        """Whether any level of bias tells techniques from doing nothing."""
-        return any(case.level.reason is None for case in self.cases)
-
-    def first(self, most: int) -> tuple[Row, ...]:
-        """Return the first techniques, at most so many."""
-        return self.techniques[:most]
-
-    def others(self, most: int) -> Mapping[str, int]:
-        """Return the number of the techniques after these by the best verdict that a table shows."""
-        told = ([cell.verdict for cell, _ in self.verdicts(row)] for row in self.techniques[most:])
+    def others(self, rows: Sequence[Row]) -> Mapping[str, int]:
+        """Return the number of techniques by the best verdict that a table shows of them."""
+        told = ([cell.verdict for cell, _ in self.verdicts(row)] for row in rows)
         counts = Counter(min(filter(None, found), key=VERDICTS.index, default="not_shown") for found in told)
         return {verdict: counts[verdict] for verdict in VERDICTS if counts[verdict]}
 
@@ -158,29 +122,32 @@ class Overview:
         told = [entry for (verdict, _), entry in found.items() if verdict != "not_shown"]
         return told or list(found.values())[:1]
 
-    def tried_in(self, row: Row, goal: Goal) -> int:
-        """Return the number of cases of a goal in which a technique was tried."""
-        pairs = zip(row.cells, self.cases, strict=True)
-        return sum(cell is not None and case.goal == goal for cell, case in pairs)
+    def counts(self, goal: Goal) -> Mapping[str, Counter[str]]:
+        """Return for each technique the number of cases of a goal by verdict, and as ``of`` that of all.
 
-    def most_often(self, verdict: Verdict, goal: Goal) -> tuple[list[Row], int, int] | None:
+        One that another technique dominates has the verdict of the techniques to choose from there.
+        """
+        found = {}
+        for row in self.techniques:
+            pairs = zip(row.cells, self.cases, strict=True)
+            tried = [(cell.verdict, case.best) for cell, case in pairs if cell and case.goal == goal]
+            told = (best.verdict if verdict == "dominated" and best else verdict for verdict, best in tried)
+            found[row.technique] = Counter({"of": len(tried), **Counter(filter(None, told))})
+        return found
+
+    def most_often(self, verdict: Verdict, goal: Goal) -> tuple[list[str], int, int] | None:
         """Return the techniques that have a verdict in the most cases of a goal, in how many, of how many."""
-        counts = [
-            (row.count(verdict, goal=goal, cases=self.cases), self.tried_in(row, goal), row)
-            for row in self.techniques
-        ]
-        n, of, _ = max(counts, key=lambda entry: entry[0], default=(0, 0, None))
-        return ([row for *known, row in counts if known == [n, of]], n, of) if n else None
+        counts = {name: (count[verdict], count["of"]) for name, count in self.counts(goal).items()}
+        most = max(counts.values(), default=(0, 0))
+        return ([name for name, count in counts.items() if count == most], *most) if most[0] else None
 
 
 def overview(facts: Facts) -> Overview:
     """Return the answers at the highest level of bias that can be compared, scenario by scenario."""
     return _overview(
-        Case(scenario, answers, level)
+        Case(scenario, answers, answers.at_highest)
         for scenario in facts.scenarios
         for answers in scenario.answers
-        for level in answers.levels
-        if level.level == answers.highest
     )
 
 
@@ -201,29 +168,13 @@ def _overview(of: Iterable[Case]) -> Overview:
         for row in case.level.techniques:
             found.setdefault(row.technique, [None] * len(cases))[i] = row
     rows = [Row(name, tuple(cells)) for name, cells in found.items()]
-    compared = [row for row in rows if row.is_compared_with]
-    tried = [row for row in rows if not row.is_compared_with]
+    roles = {row.technique: {cell.role for cell in row.cells if cell} for row in rows}
     # Of a case in which techniques bring learners, the first baseline stands for all.
-    first = {row.technique for case in cases for row in _first_baseline(case.level)}
-    compared = [row for row in compared if row.technique in first or row.first.role == "reference"]
+    first = {baseline.technique for case in cases if (baseline := case.level.before())}
+    compared = [row for row in rows if row.technique in first or "reference" in roles[row.technique]]
     compared.sort(key=lambda row: row.technique != UNTREATED)
+    tried = (row for row in rows if roles[row.technique] == {"technique"})
     return Overview(cases, tuple(compared), tuple(sorted(tried, key=_place)))
-
-
-def _first_baseline(level: Level) -> list[Standing]:
-    return [row for row in level.techniques if row.role == "baseline"][:1]
-
-
-def baseline_of(level: Level, technique: Standing | None = None) -> Standing | None:
-    """Return what a technique is compared with at a level of bias, or the first such, if it has results."""
-    found = [row for row in level.techniques if row.role == "baseline"]
-    named = technique.baseline if technique else None
-    return next((row for row in found if row.technique == named), found[0] if found else None)
-
-
-def best_of(level: Level, choice: str) -> Standing | None:
-    """Return the technique to take at a level of bias; None if it has none."""
-    return next((row for row in level.techniques if choice in row.best), None)
 
 
 def _place(row: Row) -> tuple[float, ...]:

@@ -302,7 +302,8 @@ def test_verdicts_of_two_goals_that_differ_have_their_goals() -> None:
     assert "▽ dominated to restore; ✗ too few to equalize" in text
     assert "▼ harms to equalize" in text
     # What harms is counted so, though for the other goal nothing is shown.
-    assert overview(facts).others(0) == {"dominated": 1, "harms": 1}
+    told = overview(facts)
+    assert told.others(told.techniques) == {"dominated": 1, "harms": 1}
 
 
 def test_nothing_shows_at_a_level_without_an_answer() -> None:
