@@ -23,8 +23,9 @@ NOT_KNOWN, SIMPLE, CHECKED = WORDS["grade"]
 
 
 def name_of(technique: str) -> str:
-    """Return a technique's name in words, with its name in files."""
-    return f"{WORDS['technique'].get(technique, title_of(technique).lower())} ({technique})"
+    """Return a technique's name in words, with its name in files where that differs."""
+    title = WORDS["technique"].get(technique, title_of(technique).lower())
+    return title if title == technique else f"{title} ({technique})"
 
 
 def sentences_of(

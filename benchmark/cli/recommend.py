@@ -34,7 +34,8 @@ def execute(options: argparse.Namespace) -> int:
     from benchmark.recommending import advice_text
     from benchmark.text.terminal import output_console, print_markdown, say
 
-    console, features, warnings, group, command = output_console(), None, [""][:0], "", ""
+    console, features, group, command = output_console(), None, "", ""
+    warnings: list[str] = []
     if options.file is not None:
         from benchmark.atlas.features import data_features
         from benchmark.cli.new_dataset import asking, file_options, require_roles

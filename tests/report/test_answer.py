@@ -61,7 +61,7 @@ def test_the_answer_of_a_small_run_word_for_word() -> None:
         "Second one    .010 (-.290)  .800 (-.020)  35 / 45 %  ✗ one answer\n"
         "\n"
         "In brackets: change from doing nothing. ✗ not usable, it breaks a limit. Discrimination: share of\n"
-        "the others accepted minus that of the deprived. Accepted: deprived / others.\n"
+        "the others accepted minus the share of the deprived. Accepted: deprived / others.\n"
         "Mostly not shown: changes below .06 in discrimination (50 deprived rows, 10 repetitions)\n"
         "To use First one in Python: FairClassifier('one', sensitive='sex')\n"
         "Figures, all numbers, tests and lines of Python: out/report.html\n"
