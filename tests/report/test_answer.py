@@ -60,8 +60,9 @@ def test_the_answer_of_a_small_run_word_for_word() -> None:
         "First one     .050 (-.250)  .800 (-.020)  35 / 45 %  ▲ helps\n"
         "Second one    .010 (-.290)  .800 (-.020)  35 / 45 %  ✗ one answer\n"
         "\n"
-        "In brackets: change from doing nothing. ✗ not usable, it breaks a limit. Discrimination: share of\n"
-        "the others accepted minus the share of the deprived. Accepted: deprived / others.\n"
+        "In brackets: change from doing nothing. ✗ not usable, it breaks a limit. β: planted bias, from 0\n"
+        "(none) to 1. Discrimination: share of the others accepted minus the share of the deprived. "
+        "Accepted:\ndeprived / others.\n"
         "Mostly not shown: changes below .06 in discrimination (50 deprived rows, 10 repetitions)\n"
         "To use First one in Python: FairClassifier('one', sensitive='sex')\n"
         "Figures, all numbers, tests and lines of Python: out/report.html\n"
@@ -119,6 +120,18 @@ def test_where_none_is_shown_a_lower_level_with_one_is_named() -> None:
         "shown to help: discrimination .30 to .05."
     )
     assert "Data, β = 0.25" in text
+
+
+def test_of_many_warnings_the_first_are_printed_and_all_with_an_option() -> None:
+    facts = small_facts()
+    notes = tuple(f"note {i}" for i in range(7))
+    facts = facts.model_copy(update={"datasets": (facts.datasets[0].model_copy(update={"notes": notes}),)})
+    text = printed(facts)
+    assert [note in text for note in notes] == [True] * 4 + [False] * 3
+    assert "\nAnd 3 more such warnings; --full prints all.\n" in text
+    whole = printed(facts, full=True)
+    assert all(note in whole for note in notes)
+    assert "such warnings" not in whole
 
 
 def test_lower_levels_without_the_technique_to_take_are_named() -> None:
