@@ -1,4 +1,4 @@
-"""People who get back what the bias took, people who pay, and the removed part of each difference."""
+"""People who get back what the bias took, and people who pay."""
 
 from __future__ import annotations
 

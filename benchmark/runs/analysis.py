@@ -350,7 +350,7 @@ def _restoration(run: RunFrames, baselines: Baselines) -> pd.DataFrame:
     if run.decisions is not None:
         refits, left_out = run.manifest.refits_of, run.manifest.unchoosable - run.manifest.refits
         decisions = run.decisions[~run.decisions["technique"].isin(left_out)]
-        tables = [restoration_table(decisions, run.results, baselines, run.resampling, refits)]
+        tables = [restoration_table(decisions, baselines, run.resampling, refits)]
     return joined_in_order(tables, run.manifest, RESTORATION_COLUMNS)
 
 

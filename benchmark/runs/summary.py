@@ -54,6 +54,6 @@ def summarise(
             .reindex(pd.MultiIndex.from_frame(summary[_KEY]))
         )
         pooled = shares["n"].notna().to_numpy()
-        for name, column in (("mean", "value"), ("ci_low", "low"), ("ci_high", "high")):
+        for name, column in (("mean", "value"), ("ci_low", "value_low"), ("ci_high", "value_high")):
             summary[name] = summary[name].mask(pooled, shares[column].to_numpy())
     return in_described_order(summary, manifest)

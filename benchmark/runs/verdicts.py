@@ -12,7 +12,7 @@ from benchmark.metrics import list_metrics
 from benchmark.runs.finished import RunFrames
 from benchmark.runs.manifest import Manifest
 from benchmark.runs.report_frames import joined, joined_in_order
-from benchmark.statistics import Goal, chance_table, paired_comparisons, undo_table
+from benchmark.statistics import Goal, paired_comparisons, undo_table
 from benchmark.statistics.across import ALPHA
 from benchmark.statistics.answers import (
     ACCURACY,
@@ -73,14 +73,12 @@ def what_to_undo(run: RunFrames) -> pd.DataFrame:
     if not (manifest.protocol.paired_betas and measured):
         return pd.DataFrame(columns=list(UNDO_COLUMNS))
     baselines = manifest.baselines(results)
-    refits = manifest.refits_of
-    by_chance = chance_table(results, baselines, run.resampling, refits)
-    undo = undo_table(results, baselines, run.standing, run.resampling, refits)
+    undo = undo_table(results, baselines, run.standing, run.resampling, manifest.refits_of)
     rows = undo[["dataset", "bias", "beta", "undo"]].itertuples(index=False, name=None)
     undo = undo.assign(
         undo=[reason or (HIDDEN_BIAS if _hides(manifest, *names) else "") for *names, reason in rows]
     )
-    return joined_in_order([undo, by_chance], manifest, UNDO_COLUMNS)
+    return joined_in_order([undo], manifest, UNDO_COLUMNS)
 
 
 def _hides(run: Manifest, dataset: str, bias: str, level: float) -> bool:

@@ -16,14 +16,13 @@ from benchmark.statistics.decisions import restoration_values
 from benchmark.statistics.intervals import cell_intervals
 from benchmark.statistics.paired import paired_comparisons
 from benchmark.statistics.pareto_front import pareto_fronts
-from benchmark.statistics.restoration import chance_table, pooled_shares, restoration_table, undo_table
+from benchmark.statistics.restoration import pooled_shares, restoration_table, undo_table
 from benchmark.statistics.unprocessing import best_frontiers, frontier_gaps
 
 __all__ = [
     "Goal",
     "best_frontiers",
     "cell_intervals",
-    "chance_table",
     "distance",
     "frontier_gaps",
     "paired_comparisons",

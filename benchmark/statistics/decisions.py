@@ -122,7 +122,6 @@ class Measure:
     arrays: tuple[Array, Array]
     n: NDArray[np.int64]
     overlap: Array
-    confidence: float
     undefined: str
 
     def interval(
@@ -144,7 +143,7 @@ class Measure:
                 for arrays in (values, compared)
             )
             estimate, parts = estimate - compared_estimate, parts - compared_parts
-        return estimate, *student_intervals(parts, self.confidence, self.overlap[rows], estimate)
+        return estimate, *student_intervals(parts, overlap=self.overlap[rows], estimate=estimate)
 
     def reasons(self, rows: NDArray[np.intp]) -> NDArray[np.str_]:
         """Return the reasons why cells have no estimate or no interval; empty where they have both."""
@@ -174,7 +173,7 @@ def ratio_of_sums(upper: Array, lower: Array) -> tuple[Array, Array]:
 
 
 def measures_of_decisions(
-    decisions: pd.DataFrame, resampling: Resampling | None, confidence: float
+    decisions: pd.DataFrame, resampling: Resampling | None
 ) -> tuple[pd.DataFrame, dict[str, Measure]]:
     """Return the cells, columns :data:`DECISION_CELL`, and a measure for each of the eleven metrics.
 
@@ -200,11 +199,11 @@ def measures_of_decisions(
     for name, undefined in ((RESTORATION_DISTANCE, _NO_RATE), (AGREEMENT, _NO_PEOPLE)):
         arrays = repetitions(means[name]), splits(parts[name])
         n = np.isfinite(arrays[0]).sum(axis=1)
-        measures[name] = Measure(mean_of_repetitions, arrays, n, overlap, confidence, undefined)
+        measures[name] = Measure(mean_of_repetitions, arrays, n, overlap, undefined)
     n = np.isfinite(repetitions(np.zeros(len(of_repetition)))).sum(axis=1)
     for name, (upper, lower) in share_counts(of_split).items():
         arrays = splits(upper), splits(lower)
-        measures[name] = Measure(ratio_of_sums, arrays, n, overlap, confidence, _FEW_PEOPLE)
+        measures[name] = Measure(ratio_of_sums, arrays, n, overlap, _FEW_PEOPLE)
     return cells, measures
 
 

@@ -100,7 +100,7 @@ def _exact_wilcoxon(differences: Array) -> Array:
     return p
 
 
-def sign_flip_p_values(differences: Array, n_flips: int = N_FLIPS, seed: int = 0) -> Array:
+def sign_flip_p_values(differences: Array, n_flips: int = N_FLIPS) -> Array:
     r"""Return two-sided p-values of the hypothesis that differences are symmetric about 0.
 
     The statistic is the absolute sum. All :math:`2^n` sign patterns of the n differences are tried if they
@@ -108,8 +108,7 @@ def sign_flip_p_values(differences: Array, n_flips: int = N_FLIPS, seed: int = 0
     patterns are drawn, and p is the share among these and the observed one: :math:`(1 + b) / (1 + B)`, which
     is never 0.
 
-    Each row of ``differences``, shape (n_rows, n), is a test; they share the signs, which ``seed`` decides.
-    A row of zeros has p = 1.
+    Each row of ``differences``, shape (n_rows, n), is a test; they share the signs. A row of zeros has p = 1.
 
     Fisher (1935), The design of experiments, section 21; Phipson and Smyth (2010), Permutation p-values
     should never be zero.
@@ -121,7 +120,7 @@ def sign_flip_p_values(differences: Array, n_flips: int = N_FLIPS, seed: int = 0
         patterns = np.arange(2 ** (n - 1))[:, None] >> np.arange(n - 1) & 1
         signs = np.hstack([np.ones((len(patterns), 1)), 1.0 - 2.0 * patterns])
     else:
-        drawn = generator(seed, purpose="sign flips", n=n).integers(0, 2, size=(n_flips, n))
+        drawn = generator(0, purpose="sign flips", n=n).integers(0, 2, size=(n_flips, n))
         signs = 1.0 - 2.0 * drawn
     p = np.empty(len(differences))
     for start in range(0, len(differences), _ROWS_AT_ONCE):

@@ -30,7 +30,7 @@ from benchmark.statistics.hypothesis_tests import (
     is_exact,
     sign_flip_p_values,
 )
-from benchmark.statistics.intervals import CONFIDENCE, NO_FOLDS, standard_errors, student_intervals
+from benchmark.statistics.intervals import NO_FOLDS, standard_errors, student_intervals
 
 FAMILY = (*SCENARIO, "metric")
 """Columns that the comparisons of a scenario in one metric share."""
@@ -60,9 +60,7 @@ def paired_comparisons(
     goals: Mapping[str, Goal],
     *,
     learners: Collection[str] = (),
-    confidence: float = CONFIDENCE,
     alpha: float = ALPHA,
-    seed: int = 0,
 ) -> pd.DataFrame:
     r"""Return comparisons of every technique with a baseline, pair by pair.
 
@@ -75,7 +73,7 @@ def paired_comparisons(
     ``baseline`` is the name of a technique in the results. ``learners`` are those of the classifiers that
     are techniques' own.
     ``alpha`` is the level that the largest family of tests must be able to reach with Holm's correction.
-    ``seed`` decides random sign flips. No p-value of B flips is below :math:`1 / (B + 1)`. For one among m
+    No p-value of B flips is below :math:`1 / (B + 1)`. For one among m
     tests to be significant at :math:`\alpha` after the correction, B must be about :math:`m / \alpha`. So B
     is the greater of this and 9,999.
 
@@ -109,14 +107,14 @@ def paired_comparisons(
         ("improvement", improvement, by_split),
     ):
         table[name] = mean = row_means(values)
-        ends = student_intervals(of_split, confidence, overlap, mean)
+        ends = student_intervals(of_split, overlap=overlap, estimate=mean)
         table[f"{name}_low"], table[f"{name}_high"] = ends
     table["improvement_se"], table["df"] = standard_errors(by_split, overlap), np.maximum(n_splits - 1, 0)
     table["family"] = table["classifier"].mask(table["classifier"].isin(learners), "")
     families = table.groupby(list(TESTED_TOGETHER), sort=False)
     n_flips = flips_needed(max(families.size(), default=0), alpha)
     table["p_method"] = np.where(is_exact(n, n_flips), "exact", "sampled")
-    flipped = partial(sign_flip_p_values, n_flips=n_flips, seed=seed)
+    flipped = partial(sign_flip_p_values, n_flips=n_flips)
     # Sign flips take splits as independent; those that overlap are not.
     overlaps = overlap > 0
     table["p_paired"] = of_rows(np.where(overlaps[:, None], np.nan, by_split), flipped, least=2)

@@ -13,20 +13,11 @@ from benchmark.metrics.restoration import RESTORATION
 from benchmark.runs.analysis import RunStatistics
 from benchmark.statistics.answers import with_useful
 from benchmark.statistics.cells import SCENARIO, WHERE
-from benchmark.statistics.restoration import (
-    ORIGINAL_REMOVED,
-    ORIGINAL_SHARE,
-    PLANTED_REMOVED,
-    PLANTED_SHARE,
-    RESTORATION_COLUMNS,
-    REVERSED,
-    UNDO_COLUMNS,
-)
+from benchmark.statistics.restoration import RESTORATION_COLUMNS, UNDO_COLUMNS
 
-METRICS = (*RESTORATION, ORIGINAL_REMOVED, PLANTED_REMOVED, ORIGINAL_SHARE, PLANTED_SHARE)
 BETA = 0.5
 BASELINE: Mapping[str, float] = {
-    name: 0.3 if "place" in name or "distance" in name else 0.0 for name in METRICS
+    name: 0.3 if "place" in name or "distance" in name else 0.0 for name in RESTORATION
 }
 
 
@@ -42,14 +33,13 @@ def with_restoration(statistics: RunStatistics, undo: str = "", beta: float = BE
     for scenario in statistics.scenarios:
         for i, name in enumerate(names):
             baseline = names[0]
-            for metric in METRICS:
+            for metric in RESTORATION:
                 value = 0.8 - 0.05 * i if "given_back" in metric else 0.1 + 0.05 * i
                 value = BASELINE[metric] if name == baseline else value
                 if i == len(names) - 1 and metric in RESTORATION[2:]:
                     value = np.nan
                 low, high = (0.1, 0.3) if i != 1 else (-0.1, 0.3)
-                reason = REVERSED if metric == ORIGINAL_SHARE and i == 2 else ""
-                told = (value, value - 0.3, value + 0.3, 0.7, 0.6, 0.2, low, high, reason)
+                told = (value, value - 0.3, value + 0.3, 0.7, 0.6, 0.2, low, high, "")
                 rows.append((*scenario.key, beta, name, baseline, metric, 4, *told))
         baselines = dict.fromkeys(row[len(SCENARIO) + 2] for row in rows)
         reasons += [(*scenario.key, beta, baseline, "", undo) for baseline in baselines]

@@ -1,4 +1,4 @@
-"""Who gets a place back, who pays, and what of a difference is removed: answers told by hand."""
+"""Who gets a place back, and who pays: answers told by hand."""
 
 from __future__ import annotations
 
@@ -13,7 +13,6 @@ import scipy.stats
 from benchmark.columns import DECISION_COLUMNS, DECISION_COUNTS
 from benchmark.errors import StatisticsError
 from benchmark.statistics import (
-    chance_table,
     pooled_shares,
     restoration_table,
     restoration_values,
@@ -24,13 +23,9 @@ from benchmark.statistics.decisions import SHARES, TOO_FEW_SPLITS
 from benchmark.statistics.restoration import (
     BY_CHANCE,
     NO_EFFECT_SHOWN,
-    NO_ORIGINAL,
     NO_REFERENCE,
-    NOTHING_PLANTED,
     NOTHING_TO_UNDO,
     RESTORATION_COLUMNS,
-    REVERSED,
-    SHARE_COLUMNS,
     UNDO_COLUMNS,
 )
 from tests.helpers.made_up_results import results
@@ -78,9 +73,6 @@ def signed(levels: Mapping[float, Mapping[str, Sequence[float]]]) -> pd.DataFram
         [results(values, beta=beta, metric="discrimination") for beta, values in levels.items()],
         ignore_index=True,
     )
-
-
-NO_RESULTS = results({"none": [0.5]})
 
 
 def of_metric(table: pd.DataFrame, metric: str, technique: str = "t") -> pd.Series:
@@ -168,9 +160,9 @@ def test_a_share_is_a_ratio_of_sums_with_a_linearised_interval(overlap: float) -
     assert np.mean([4 / 7, 9 / 10, 1 / 3]) == pytest.approx(0.602, abs=1e-3)
     # 4 - 4.9, 9 - 7 and 1 - 2.1, over a mean denominator of 20 / 3.
     half = half_width([-0.9 * 3 / 20, 2 * 3 / 20, -1.1 * 3 / 20], overlap)
-    assert (row["low"], row["high"]) == pytest.approx((0.7 - half, 0.7 + half), rel=0, abs=1e-12)
+    assert (row["value_low"], row["value_high"]) == pytest.approx((0.7 - half, 0.7 + half), rel=0, abs=1e-12)
     assert (row["n"], row["reason"], row["test"]) == (3, "", "original")
-    assert row["high"] > 1  # it is not clipped
+    assert row["value_high"] > 1  # it is not clipped
 
 
 def test_single_folds_are_the_splits_of_shares_where_there_are_some() -> None:
@@ -184,10 +176,10 @@ def test_single_folds_are_the_splits_of_shares_where_there_are_some() -> None:
     row = of_metric(pooled_shares(table, Resampling({"one": 1.0}, {"one": 2})), "given_back")
     half = half_width([-0.9 / 5, 2 / 5, -1.1 / 5, 0], overlap=1.0)
     assert (row["value"], row["n"]) == (pytest.approx(0.7), 2)
-    assert (row["low"], row["high"]) == pytest.approx((0.7 - half, 0.7 + half))
+    assert (row["value_low"], row["value_high"]) == pytest.approx((0.7 - half, 0.7 + half))
     # Without such a protocol, folds are parts of their repetition: 5 - 7 and 9 - 7 of 10 each.
     row = of_metric(pooled_shares(table, None), "given_back")
-    assert row["high"] - row["value"] == pytest.approx(half_width([-2 / 10, 2 / 10]))
+    assert row["value_high"] - row["value"] == pytest.approx(half_width([-2 / 10, 2 / 10]))
 
 
 def test_below_ten_people_there_is_no_share_and_below_two_splits_no_interval() -> None:
@@ -195,12 +187,11 @@ def test_below_ten_people_there_is_no_share_and_below_two_splits_no_interval() -
         decisions({"t": [given_back(4, 5), given_back(3, 4)], "u": [given_back(5, 10)]}), None
     )
     row = of_metric(table, "given_back_deprived")
-    assert row[["value", "low", "high"]].isna().all()
+    assert row[["value", "value_low", "value_high"]].isna().all()
     assert row["reason"] == "few_people"
     row = of_metric(table, "given_back", "u")
     assert (row["value"], row["reason"]) == (0.5, TOO_FEW_SPLITS)
-    assert row[["low", "high"]].isna().all()
-    assert list(table.columns) == list(SHARE_COLUMNS)
+    assert row[["value_low", "value_high"]].isna().all()
     assert len(table) == 2 * len(SHARES)
 
 
@@ -218,7 +209,6 @@ def test_shares_are_shown_beside_those_of_the_refits_and_minus_the_biased_one() 
                 "refit_biased": [twenty(5), given_back(8, 10), twenty(9), None],
             }
         ),
-        NO_RESULTS,
         BASELINES,
         None,
         REFITS,
@@ -241,9 +231,7 @@ def test_shares_are_shown_beside_those_of_the_refits_and_minus_the_biased_one() 
 
 
 def test_without_refits_there_is_nothing_to_go_beyond() -> None:
-    table = restoration_table(
-        decisions({"none": [twenty(0)] * 2, "t": [twenty(5)] * 2}), NO_RESULTS, BASELINES, None, {}
-    )
+    table = restoration_table(decisions({"none": [twenty(0)] * 2, "t": [twenty(5)] * 2}), BASELINES, None, {})
     assert table[["refit_clean", "refit_biased", "beyond_refit"]].isna().all(axis=None)
     assert of_metric(table, "given_back")["value"] == 1 / 4
 
@@ -271,7 +259,7 @@ def test_distance_and_agreement_are_means_of_repetitions_which_sum_their_folds()
         )
     )
     resampling = Resampling({"one": 1.0}, {"one": 2})
-    table = restoration_table(pd.concat([first, second]), NO_RESULTS, BASELINES, resampling, REFITS)
+    table = restoration_table(pd.concat([first, second]), BASELINES, resampling, REFITS)
     row = of_metric(table, "restoration_distance")
     # First repetition: 6, 0, 2 and 0 of 20 are missed. Second: 2 of 20, 0 of 10, 0 of 20 and 4 of 10.
     repetitions = [(6 / 20 + 2 / 20) / 4, (2 / 20 + 4 / 10) / 4]
@@ -293,102 +281,15 @@ def test_distance_and_agreement_are_means_of_repetitions_which_sum_their_folds()
 
 
 def test_a_distance_that_is_never_defined_has_a_reason() -> None:
-    table = restoration_table(decisions({"none": [twenty(0)] * 2}), NO_RESULTS, BASELINES, None, {})
+    table = restoration_table(decisions({"none": [twenty(0)] * 2}), BASELINES, None, {})
     row = of_metric(table, "restoration_distance", "none")
     assert (row["n"], row["reason"]) == (0, "no_rate")
     assert np.isnan(row["value"])
 
 
-BEFORE, LEFT = [0.20, 0.22, 0.19, 0.21, 0.18], [0.10, 0.13, 0.08, 0.11, 0.08]
-BIASED, LEFT_AT_LEVEL = [0.50, 0.53, 0.49, 0.50, 0.48], [-0.10, 0.05, -0.08, 0.02, -0.14]
-ANYBODY = decisions({"none": [twenty(0)] * 5, "t": [twenty(5)] * 5})
-
-
-def removed(
-    before: Sequence[float] = BEFORE, left: Sequence[float] = LEFT, **more: Sequence[float]
-) -> pd.DataFrame:
-    values = signed({0.0: {"none": before, "t": left}, 0.5: {"none": BIASED, "t": LEFT_AT_LEVEL, **more}})
-    return restoration_table(ANYBODY, values, BASELINES, None, REFITS)
-
-
-def test_what_is_removed_of_both_differences_sums_to_all_overshoot_included() -> None:
-    table = removed()
-    original, planted = (of_metric(table, f"{name}_removed") for name in ("original", "planted"))
-    # .10, .09, .11, .10 and .10; then .30 + .20, .31 + .08, .30 + .16, .29 + .09 and .30 + .22.
-    assert original["value"] == pytest.approx(0.50 / 5, rel=0, abs=1e-12)
-    assert planted["value"] == pytest.approx((0.50 + 0.39 + 0.46 + 0.38 + 0.52) / 5, rel=0, abs=1e-12)
-    whole = np.mean(BIASED) - np.mean(LEFT_AT_LEVEL)
-    assert original["value"] + planted["value"] == pytest.approx(whole, rel=0, abs=1e-12)
-    half = half_width([0.10, 0.09, 0.11, 0.10, 0.10])
-    assert original["value_high"] == pytest.approx(0.10 + half, rel=0, abs=1e-12)
-    assert of_metric(table, "planted_removed", "none")["value"] == 0
-
-
-def test_shares_of_both_differences_are_ratios_of_sums_with_fiellers_interval() -> None:
-    table = removed()
-    original, planted = (of_metric(table, f"{name}_share") for name in ("original", "planted"))
-    assert original["value"] == pytest.approx(0.50 / 1.00, rel=0, abs=1e-12)
-    assert planted["value"] == pytest.approx(2.25 / 1.50, rel=0, abs=1e-12)  # more than was planted
-    upper, lower = np.array([0.50, 0.39, 0.46, 0.38, 0.52]), np.array([0.30, 0.31, 0.30, 0.29, 0.30])
-    for end in planted[["value_low", "value_high"]]:
-        t = scipy.stats.ttest_1samp(upper - end * lower, 0).statistic
-        assert abs(t) == pytest.approx(scipy.stats.t.ppf(0.975, 4))
-    assert (original["reason"], planted["reason"]) == ("", "")
-    baseline = of_metric(table, "original_share", "none")
-    assert baseline[["value", "value_low", "value_high"]].tolist() == [0, 0, 0]
-
-
-def test_a_turned_sign_is_reversed_and_no_sure_difference_has_no_share() -> None:
-    row = of_metric(removed(left=[-value for value in LEFT]), "original_share")
-    # .30, .35, .27, .32 and .26 of 1.00.
-    assert (row["value"], row["reason"]) == (pytest.approx(1.50, rel=0, abs=1e-12), REVERSED)
-    row = of_metric(removed(before=[0.1, -0.1, 0.05, -0.05, 0.01]), "original_share")
-    assert (row["reason"], row["n"]) == (NO_ORIGINAL, 5)
-    assert row[["value", "value_low", "value_high", "beyond_refit"]].isna().all()
-    row = of_metric(
-        removed(before=[b - e for b, e in zip(BIASED, (0.1, -0.1, 0, 0.1, -0.1), strict=True)]),
-        "planted_share",
-    )
-    assert row["reason"] == NOTHING_PLANTED
-
-
-def test_both_differences_of_the_refits_are_shown_as_well() -> None:
-    refit = [0.45, 0.47, 0.44, 0.46, 0.43]
-    values = signed(
-        {
-            0.0: {"none": BEFORE, "t": LEFT, "refit_biased": BEFORE},
-            0.5: {"none": BIASED, "t": LEFT_AT_LEVEL, "refit_biased": refit},
-        }
-    )
-    people = pd.concat([ANYBODY, decisions({"refit_biased": [twenty(4)] * 5})])
-    table = restoration_table(people, values, BASELINES, None, REFITS)
-    row = of_metric(table, "planted_removed")
-    # The refit removes .05, .06, .05, .04 and .05.
-    assert row["refit_biased"] == pytest.approx(0.25 / 5, rel=0, abs=1e-12)
-    assert row["beyond_refit"] == pytest.approx((2.25 - 0.25) / 5, rel=0, abs=1e-12)
-    row = of_metric(table, "planted_share")
-    assert row["refit_biased"] == pytest.approx(0.25 / 1.50, rel=0, abs=1e-12)
-    assert row["beyond_refit"] == pytest.approx(2.00 / 1.50, rel=0, abs=1e-12)
-    assert row["beyond_refit_low"] < row["beyond_refit"] < row["beyond_refit_high"]
-
-
-def test_repetitions_that_a_technique_lacks_are_left_out() -> None:
-    values = signed(
-        {
-            0.0: {"none": BEFORE, "t": [*LEFT[:3], None, 0.5]},
-            0.5: {"none": BIASED, "t": [*LEFT_AT_LEVEL[:3], 0.9, np.nan]},
-        }
-    )
-    row = of_metric(restoration_table(ANYBODY, values, BASELINES, None, {}), "original_removed")
-    assert (row["n"], row["value"]) == (3, pytest.approx(0.10))
-    alone = values[values["beta"] > 0]
-    row = of_metric(restoration_table(ANYBODY, alone, BASELINES, None, {}), "original_removed")
-    assert (row["n"], row["reason"]) == (0, "no_pairs")
-
-
 def test_rows_are_of_levels_above_0_and_a_run_may_have_none() -> None:
     table = decisions({"none": [twenty(0)] * 2}, beta=0.0)
-    assert restoration_table(table, NO_RESULTS, BASELINES, None, REFITS).empty
+    assert restoration_table(table, BASELINES, None, REFITS).empty
     assert len(pooled_shares(table, None)) == len(SHARES)
     assert pooled_shares(table.iloc[:0], None).empty
 
@@ -420,7 +321,11 @@ def test_linearised_intervals_hold_the_true_ratio() -> None:
     rows["deprived_1101"], rows["deprived_1100"] = share.ravel(), (among - share).ravel()
     table = pooled_shares(rows, None).query("metric == 'given_back'")
     truth = held / of
-    assert 0.93 <= ((table["low"] <= truth) & (truth <= table["high"])).mean() <= 0.965
+    assert 0.93 <= ((table["value_low"] <= truth) & (truth <= table["value_high"])).mean() <= 0.965
+
+
+BEFORE, LEFT = [0.20, 0.22, 0.19, 0.21, 0.18], [0.10, 0.13, 0.08, 0.11, 0.08]
+BIASED = [0.50, 0.53, 0.49, 0.50, 0.48]
 
 
 def standing(n_degenerate: int = 0, *, below_constant: bool = False) -> pd.DataFrame:
@@ -436,7 +341,8 @@ def undo(
     values = [signed({0.0: {"none": BEFORE[: len(biased)]}, 0.5: {"none": biased, "t": LEFT[: len(biased)]}})]
     if distances is not None:
         values.append(results(distances, beta=0.5, metric="restoration_distance"))
-    return undo_table(pd.concat(values), BASELINES, standing, None, REFITS)
+    table = undo_table(pd.concat(values), BASELINES, standing, None, REFITS)
+    return table[table["technique"] == ""]
 
 
 FAR = {"none": [0.30, 0.31, 0.29, 0.30, 0.32], "refit_clean": [0.10, 0.11, 0.12, 0.10, 0.09]}
@@ -480,6 +386,11 @@ def test_a_baseline_without_results_at_a_level_does_not_make_the_clean_model_use
     assert undo_table(values, BASELINES, standing(), None, REFITS)["undo"].tolist() == [""]
 
 
+def by_chance(values: pd.DataFrame, refits: Mapping[str, tuple[str, str]] = REFITS) -> pd.DataFrame:
+    table = undo_table(values, BASELINES, standing(), None, refits)
+    return table[table["technique"] != ""]
+
+
 def test_what_comes_no_nearer_than_a_refit_of_biased_rows_does_so_by_chance() -> None:
     """The differences of `t` to the refit by hand: .1 in each split; those of `u` are of either sign."""
     refit = [0.20, 0.22, 0.21, 0.19, 0.18]
@@ -490,14 +401,14 @@ def test_what_comes_no_nearer_than_a_refit_of_biased_rows_does_so_by_chance() ->
         "u": [value + 0.02 * sign for value, sign in zip(refit, (1, -1, 1, -1, -1), strict=True)],
     }
     values = results(distances, beta=0.5, metric="restoration_distance")
-    table = chance_table(values, BASELINES, None, REFITS)
+    table = by_chance(values)
     assert list(table.columns) == list(UNDO_COLUMNS)
     assert table[["technique", "baseline", "undo"]].to_numpy().tolist() == [["u", "none", BY_CHANCE]]
     # Without a refit of the baseline nothing is known of its techniques.
-    assert chance_table(values, BASELINES, None, {}).empty
+    assert by_chance(values, {}).empty
 
 
 def test_one_sample_has_no_interval_and_its_difference_counts() -> None:
     distances = {"none": [0.3], "refit_biased": [0.2], "t": [0.1], "u": [0.2]}
     values = results(distances, beta=0.5, metric="restoration_distance")
-    assert chance_table(values, BASELINES, None, REFITS)["technique"].tolist() == ["u"]
+    assert by_chance(values)["technique"].tolist() == ["u"]

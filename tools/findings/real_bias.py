@@ -33,7 +33,6 @@ from benchmark.figures import style
 from benchmark.figures.page import Page, RowLabels
 from benchmark.runs.finished import RunFrames, read_frames
 from benchmark.statistics.decisions import measures_of_decisions, share_counts
-from benchmark.statistics.intervals import CONFIDENCE
 from benchmark.text.markdown import table
 from studies.agreement import tau_interval, tau_of_halves
 from tools.estimates import RESAMPLES, three, two
@@ -103,7 +102,7 @@ def _folds() -> tuple[dict[tuple[object, ...], int], dict[str, Array]]:
     """
     decisions = run().decisions
     assert decisions is not None
-    cells, measures = measures_of_decisions(decisions, run().resampling, CONFIDENCE)
+    cells, measures = measures_of_decisions(decisions, run().resampling)
     places = cells[["dataset", "bias", "beta", "classifier", "technique"]].itertuples(index=False, name=None)
     found = {name: measure.estimator(*measure.arrays)[1] for name, measure in measures.items()}
     return {place: row for row, place in enumerate(places)}, found

@@ -119,7 +119,7 @@ def restoration() -> pd.DataFrame:
     assert frames.decisions is not None
     against = baselines_of(frames.manifest, frames.results, None)
     refits = frames.manifest.refits_of
-    told = restoration_table(frames.decisions, frames.results, against, frames.resampling, refits)
+    told = restoration_table(frames.decisions, against, frames.resampling, refits)
     return by_learner(told).set_index(["metric", *_PLACE])
 
 
@@ -130,6 +130,7 @@ def undo() -> pd.Series:
     against = baselines_of(frames.manifest, frames.results, None)
     refits = frames.manifest.refits_of
     told = undo_table(frames.results, against, frames.standing, frames.resampling, refits)
+    told = told[told["technique"] == ""]
     return by_learner(told).set_index(["dataset", "beta", "baseline"])["undo"]
 
 

@@ -15,7 +15,7 @@ import pandas as pd
 
 from benchmark.figures import style
 from benchmark.figures.page import Page, RowLabels
-from benchmark.statistics.ratio import Ratio
+from benchmark.statistics.intervals import ratio_intervals
 from benchmark.text.markdown import table
 from benchmark.text.writing import plain_or_packed
 from tools.estimates import Estimate, draw_estimate, student_estimate, told
@@ -46,9 +46,8 @@ def slopes() -> pd.DataFrame:
     x, y = (measured(metric)[STRENGTHS] for metric in ("discrimination", "accuracy"))
     x, y = (frame.sub(frame.mean(axis=1), axis=0) for frame in (x.abs(), y))
     upper, lower = ((x * values).sum(axis=1).unstack("repetition") for values in (y, x))
-    ratio = Ratio.of(upper.to_numpy(), lower.to_numpy(), overlap=OVERLAP)
-    low, high = ratio.interval()
-    return pd.DataFrame({"slope": ratio.value, "low": low, "high": high}, index=upper.index)
+    slope, low, high = ratio_intervals(upper.to_numpy(), lower.to_numpy(), OVERLAP)
+    return pd.DataFrame({"slope": slope, "low": low, "high": high}, index=upper.index)
 
 
 def verdict(low: float, high: float) -> str:
