@@ -44,7 +44,7 @@ _SECONDS = {
 }
 _SLOW = (12.0, 40.0)  # any other classifier: forests, boosting
 _CORES = 2
-_REST, _MINUTE = 30.0, 60.0  # seconds; the rest reads the file, draws figures and writes the report
+_REST, _MINUTE = 15.0, 60.0  # seconds; the rest reads the file and writes the report, without figures
 
 _FILE = """\
 # Written by betabench quick; "betabench run --experiment experiment.toml --output ." continues from here.
@@ -126,8 +126,8 @@ def first_experiment(
     if quick_options.repetitions is None and planned < MOST_REPETITIONS:
         notes.append(
             f"There are {planned} repetitions, which take about "
-            f"{_minutes(planned * seconds + _REST)} on two cores, with figures and the page"
-            f"{' but without the learning of the network' if edits else ''}. For steadier means set "
+            f"{_minutes(planned * seconds + _REST)} on two cores"
+            f"{', without the learning of the network' if edits else ''}. For steadier means set "
             f"--repetitions to {MOST_REPETITIONS}, which take about {_minutes(most)}."
         )
     betas = f"betas = {list(levels)}"
