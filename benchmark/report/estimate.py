@@ -4,18 +4,18 @@ from __future__ import annotations
 
 import math
 import time
-from collections import defaultdict
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
-from statistics import fmean
+
+import pandas as pd
 
 from benchmark.columns import STORE_NAME
 from benchmark.experiment.engine import open_engine
 from benchmark.experiment.plan import WHOLE, Shard
 from benchmark.experiment.pool import Limits
 from benchmark.experiment.prepare import PreparedExperiment
-from benchmark.experiment.run import Measured, Progress, measure
+from benchmark.experiment.run import Progress, measure
 from benchmark.experiment.store import Store
 from benchmark.wording import render_plain
 
@@ -28,8 +28,12 @@ _CELL_SHARE = 0.25  # of the time: the limit of one cell, so that others are mea
 _SAMPLES = 3
 _DISK_OF_STORE = 2  # the tables take about half as much as the store, or as much
 
-Sort = tuple[str, str, str, str]
-"""Dataset, bias, technique and classifier of cells that differ only in sample and level of bias."""
+_SORT = [
+    "dataset",
+    "bias",
+    "technique",
+    "classifier",
+]  # of cells that differ only in sample and level of bias
 
 
 @dataclass(frozen=True)
@@ -42,23 +46,18 @@ class Estimate:
     workers: int
     disk_bytes: int  # store and files without figures
     computed: int  # cells computed and stored now
-    stored: int = 0  # cells of the plan in the store, the computed ones included
-    store: Path | None = None
-    sorts: int = 0  # of cells, see Sort
-    measured: int = 0  # sorts with a cell whose time is known
-    cut_off: int = 0  # cells that took longer than the limit; their sorts count with the limit
-    least: float = 0.0  # seconds that would be no surprise, if sorts were guessed or cells cut off
-    most: float = 0.0
+    stored: int  # cells of the plan in the store, the computed ones included
+    store: Path
+    sorts: int  # of cells: combinations of dataset, bias, technique and classifier
+    measured: int  # sorts with a cell whose time is known
+    cut_off: int  # cells that took longer than the limit; their sorts count with the limit
+    least: float  # seconds that would be no surprise, if sorts were guessed or cells cut off
+    most: float
 
     @property
     def processes(self) -> int:
         """Processes that compute at the same time."""
         return min(self.workers, self.blocks)
-
-    @property
-    def hours(self) -> float:
-        """The hours for all processes together."""
-        return self.seconds / self.processes / 3600
 
     def __str__(self) -> str:
         text = render_plain("estimate", of=self, duration=_duration)
@@ -92,61 +91,45 @@ def estimate(
         measured = measure(
             prepared, store, shard, engine=engine, limits=limits, samples=_SAMPLES, progress=progress
         )
-        keys_of = _keys_by_sort(measured)
         bytes_of_cell = store.path.stat().st_size / max(len(store), 1)
-    shortest = {sort: min(times) for sort, times in _times(measured, keys_of).items() if times}
-    of_technique = defaultdict[str, list[float]](list)
-    for (_, _, technique, _), time_of_sort in shortest.items():
-        of_technique[technique].append(time_of_sort)
-    everything = list(shortest.values()) or [0.0]
-    guessed = {
-        sort: len(keys) * fmean(of_technique.get(sort[2], everything))
-        for sort, keys in keys_of.items()
-        if sort not in shortest
-    }
-    # A guessed sort may be as far above its technique's mean as any measured one is above its own.
-    spread = max((max(times) / fmean(times) for times in of_technique.values() if len(times) > 1), default=2)
-    # A cell that was cut off may take all of its time.
-    longer = sum(
-        len(keys) * (experiment.time_limit - shortest[sort])
-        for sort, keys in keys_of.items()
-        if not measured.cut_off.keys().isdisjoint(keys)
+    cells = pd.DataFrame(
+        [
+            (block.dataset, block.bias, cell.technique, cell.classifier, cell.key)
+            for block, of_block in measured.planned
+            for cell in of_block
+        ],
+        columns=[*_SORT, "key"],
     )
-    least = sum(len(keys_of[sort]) * seconds for sort, seconds in shortest.items())
-    cells = sum(len(block_cells) for _, block_cells in measured.planned)
+    cells["ended"] = cells["key"].map({key: cell.seconds for key, cell in measured.stored.items()})
+    cells["late"] = cells["key"].map(measured.cut_off)
+    sorts = cells.groupby(_SORT, sort=False).agg(
+        n=("key", "size"), ended=("ended", "min"), late=("late", "max")
+    )
+    seconds = sorts["ended"].fillna(sorts["late"])
+    by_technique = seconds.groupby("technique")
+    mean = by_technique.transform("mean")
+    guessed = (sorts["n"] * mean.fillna(seconds.mean()).fillna(0))[seconds.isna()].sum()
+    # A guessed sort may be as far above its technique's mean as any measured one is above its own.
+    above = (seconds / mean)[by_technique.transform("count") > 1]
+    spread = above.max() if above.notna().any() else 2
+    # A cell that was cut off may take all of its time.
+    longer = (sorts["n"] * (experiment.time_limit - seconds))[sorts["late"].notna()].sum()
+    least = (sorts["n"] * seconds).sum()
     return Estimate(
-        cells=cells,
+        cells=len(cells),
         blocks=len(measured.planned),
-        seconds=least + sum(guessed.values()),
+        seconds=least + guessed,
         workers=workers,
-        disk_bytes=round(_DISK_OF_STORE * bytes_of_cell * cells),
+        disk_bytes=round(_DISK_OF_STORE * bytes_of_cell * len(cells)),
         computed=measured.computed,
-        stored=sum(key in measured.stored for keys in keys_of.values() for key in keys),
+        stored=cells["ended"].count(),
         store=folder / STORE_NAME,
-        sorts=len(keys_of),
-        measured=len(shortest),
+        sorts=len(sorts),
+        measured=seconds.count(),
         cut_off=len(measured.cut_off),
         least=least,
-        most=least + spread * sum(guessed.values()) + longer,
+        most=least + spread * guessed + longer,
     )
-
-
-def _keys_by_sort(measured: Measured) -> dict[Sort, list[str]]:
-    keys: defaultdict[Sort, list[str]] = defaultdict(list)
-    for block, cells in measured.planned:
-        for cell in cells:
-            keys[block.dataset, block.bias, cell.technique, cell.classifier].append(cell.key)
-    return keys
-
-
-def _times(measured: Measured, keys_of: Mapping[Sort, Iterable[str]]) -> dict[Sort, list[float]]:
-    """Return the seconds of each sort's ended cells; without any, the longest time of a cut-off cell."""
-    times = {}
-    for sort, keys in keys_of.items():
-        ended = [measured.stored[key].seconds for key in keys if key in measured.stored]
-        cut_off = [measured.cut_off[key] for key in keys if key in measured.cut_off]
-        times[sort] = ended or sorted(cut_off)[-1:]
-    return times
 
 
 def _duration(seconds: float) -> str:
