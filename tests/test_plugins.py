@@ -414,12 +414,12 @@ def test_a_leak_fails_by_the_name_of_the_label_column_and_its_honest_twin_passes
         r"^(?:leaking|leaking_by_lot|mistaken|twin|twin_by_lot)\n", shown, flags=re.MULTILINE
     )[1:]
     for said in (leak, by_lot):
-        assert "FAILED          label column unused" in said
+        assert "- FAILED: label column unused" in said
         assert "It learns or predicts from the label column 'label'" in said
         assert "What to do: train on train.features" in said
     for said in (twin, twin_by_lot):
         assert "FAILED" not in said
-    assert "  warning         coding irrelevant\n" in twin
+    assert "- warning: coding irrelevant\n" in twin
     line = 1 + BOOSTED.splitlines().index("        return table.schema.sensitive")
     place = f"In file boosted.py, line {line}: return table.schema.sensitive"
     assert mistaken.count(place) == 2  # in the checks, and in the fit

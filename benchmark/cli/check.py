@@ -4,7 +4,9 @@ import argparse
 import contextlib
 import json
 import sys
+from collections.abc import Mapping
 from pathlib import Path
+from typing import Any
 
 from benchmark.cli.common import EXIT_FAILED, EXIT_OK, Options
 from benchmark.errors import TechniqueError
@@ -28,17 +30,15 @@ def add_options(option: Options) -> None:
 
 
 def execute(options: argparse.Namespace) -> int:
-    from rich.console import Console
-
     from benchmark.bias import list_bias_kinds
     from benchmark.classifiers import make_classifier
     from benchmark.experiment.examine import VERDICTS, Examiner, examine, registered_in
     from benchmark.experiment.pool import Limits
     from benchmark.metrics import list_metrics
     from benchmark.registry import load_plugin
-    from benchmark.report.examination import named, print_examination
     from benchmark.techniques import get_technique, list_techniques
-    from benchmark.text.terminal import say
+    from benchmark.text.terminal import output_console, print_markdown, say
+    from benchmark.wording import render_values
 
     files = tuple(str(Path(target).resolve()) for target in options.targets if target.endswith(".py"))
     names = [target for target in options.targets if not target.endswith(".py")]
@@ -79,19 +79,26 @@ def execute(options: argparse.Namespace) -> int:
     targets += [("metric", name) for name in names if name in metrics]
     examiner = Examiner(options.classifier, parameters, plugins)
     limits = Limits(options.time_limit, options.memory_limit)
-    console, reports = Console(emoji=False), []
+    console, reports = output_console(), []
     for kind, name in targets:
         reports.append(examine(kind, name, examiner, limits))
         if not options.json:
-            print_examination(console, reports[-1])
+            print_markdown(console, render_values("check", report=reports[-1], name=_named(reports[-1])))
     if options.json:
         print(json.dumps(reports, indent=2, ensure_ascii=False))
     else:
         for verdict in VERDICTS.values():
-            if names := [named(report) for report in reports if report["verdict"] == verdict]:
+            if names := [_named(report) for report in reports if report["verdict"] == verdict]:
                 say(console, f"{verdict}: {', '.join(names)}", "bold")
     # A technique that declines every table has not passed.
     return EXIT_OK if all(r["verdict"] == VERDICTS["passed"] for r in reports) else EXIT_FAILED
+
+
+def _named(report: Mapping[str, Any]) -> str:
+    """Return the name of the examined technique, kind of bias or metric."""
+    if "technique" in report:
+        return str(report["technique"])
+    return f"metric {report['metric']}" if "metric" in report else f"bias kind {report['bias_kind']}"
 
 
 def _parameter(text: str) -> tuple[str, bool | int | float | str]:

@@ -27,12 +27,15 @@ def execute(options: argparse.Namespace) -> int:
 
     from benchmark.experiment.plan import load_experiment
     from benchmark.published.comparison_files import compare_folder, print_comparison, write_comparison
-    from benchmark.report.comparison_console import print_runs
     from benchmark.runs.comparison import compare_runs
+    from benchmark.text.terminal import output_console, print_markdown
     from benchmark.text.writing import figure_formats
+    from benchmark.wording import render_values
 
     if options.other is not None:
-        print_runs(Console(emoji=False), compare_runs(options.folder, options.other))
+        runs = compare_runs(options.folder, options.other)
+        rows = runs.differences.assign(differs=runs.differences.eval("identical < values")).to_dict("records")
+        print_markdown(output_console(), render_values("two_runs", of=runs, rows=rows))
         return EXIT_OK
     formats = figure_formats(options.formats)
     comparison = compare_folder(

@@ -24,26 +24,13 @@ _CELL = list(CELL_COLUMNS)
 class RunsComparison:
     """Differences between two runs."""
 
-    folders: tuple[Path, Path]
     # Columns DIFFERENCE_COLUMNS, for each technique and metric, over the cells in both runs. Values that are
     # missing in both are identical, those missing in one are one-sided. The largest difference is absolute.
     differences: pd.DataFrame
     n_cells: int  # in both runs
-    alone: tuple[pd.DataFrame, pd.DataFrame]  # cells that only one run has
+    # Numbers of cells that only the run in a folder has, by dataset and technique.
+    alone: Mapping[Path, Mapping[tuple[str, str], int]]
     made_with: dict[str, tuple[str, str]]  # possible reasons by name: versions of packages, processors
-
-    @property
-    def verdict(self) -> str:
-        """A sentence on the cells that both runs have."""
-        sums = self.differences[["values", "identical", "one_sided"]].sum()
-        values, identical, one_sided = map(int, sums)
-        cells = f"{self.n_cells:,} cells in both"
-        if identical == values:
-            return f"{cells}: all {values:,} values are identical"
-        text = f"{cells}: {identical:,} of {values:,} values are identical"
-        if largest := self.differences["largest"].max():
-            text += f", the others the same within {largest:.2g}"
-        return text + (f"; {one_sided:,} are missing in one of the runs" if one_sided else "")
 
 
 def compare_runs(folder: Path, other: Path) -> RunsComparison:
@@ -82,10 +69,9 @@ def compare_runs(folder: Path, other: Path) -> RunsComparison:
         .reset_index()
     )
     return RunsComparison(
-        folders=(folder, other),
         differences=differences[list(DIFFERENCE_COLUMNS)],
         n_cells=len(joint),
-        alone=(_without(cells[0], joint), _without(cells[1], joint)),
+        alone={folder: _without(cells[0], joint), other: _without(cells[1], joint)},
         made_with=dict(_made_with(*(run.manifest for run in runs))),
     )
 
@@ -94,9 +80,11 @@ def _example(cells: pd.DataFrame) -> str:
     return ", ".join(f"{name} {value}" for name, value in cells.iloc[0].items())
 
 
-def _without(cells: pd.DataFrame, joint: pd.DataFrame) -> pd.DataFrame:
+def _without(cells: pd.DataFrame, joint: pd.DataFrame) -> dict[tuple[str, str], int]:
     marked = cells.merge(joint, on=_CELL, how="left", indicator=True)
-    return marked[marked["_merge"] == "left_only"].drop(columns="_merge").reset_index(drop=True)
+    alone = marked[marked["_merge"] == "left_only"]
+    counts: dict[tuple[str, str], int] = alone.value_counts(["dataset", "technique"], sort=False).to_dict()
+    return counts
 
 
 def _made_with(run: Manifest, other: Manifest) -> Iterator[tuple[str, tuple[str, str]]]:
