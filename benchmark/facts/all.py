@@ -2,33 +2,40 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from dataclasses import replace
+from functools import partial
+from typing import Any
+
 import pandas as pd
 
 from benchmark.facts.answers import scenario_answers, why_unanswered
-from benchmark.facts.decisions import decisions
 from benchmark.facts.described import datasets, described_run, metrics, techniques
-from benchmark.facts.frames import frontiers, gaps, missing, regrets
-from benchmark.facts.hidden import hidden
-from benchmark.facts.learners import frames_together, together
 from benchmark.facts.model import Constant, Facts, Scenario
-from benchmark.facts.ranks import ranks
+from benchmark.facts.questions import decisions, frontiers, gaps, hidden, missing, ranks, regrets
 from benchmark.facts.use import use
 from benchmark.facts.values import tried, values
-from benchmark.runs import report_frames
 from benchmark.runs.analysis import RunStatistics
+from benchmark.runs.descriptions import TechniqueDescription
 from benchmark.runs.finished import RunFrames
 from benchmark.runs.manifest import Manifest
-from benchmark.runs.own_learners import OWN_LEARNERS
+from benchmark.runs.own_learners import OWN_LEARNERS, names_together, renamed
+from benchmark.runs.report_frames import Scenario as RunScenario
+from benchmark.runs.report_frames import described_scenarios
 from benchmark.runs.verdicts import run_answers_with_frontier
-from benchmark.statistics.answers import ConstantAnswer
-from benchmark.statistics.cells import Resampling
+from benchmark.statistics.cells import Baselines, Resampling
 from benchmark.statistics.recommendation import Criteria
+
+_FRAMES = (
+    *("answers", "comparisons", "everything", "failures", "groups", "intervals", "judged", "restoration"),
+    *("results", "standing", "undo", "frontier_gaps"),
+)
 
 
 def facts_of(statistics: RunStatistics) -> Facts:
     """Return all facts of a run with statistics."""
-    ranked = ranks(together(statistics, OWN_LEARNERS))
-    statistics = together(statistics)
+    ranked = ranks(_together(statistics, OWN_LEARNERS))
+    statistics = _together(statistics)
     run, answers = statistics.run, statistics.answers
     given = run, answers, statistics.everything, statistics.criteria, statistics.resampling
     scenarios = [
@@ -63,21 +70,24 @@ def first_facts(frames: RunFrames) -> Facts:
     ``frames`` may have one repetition.
     """
     criteria = Criteria()
-    chosen, answers = frames_together(frames.of_choices, run_answers_with_frontier(frames))
-    run = chosen.manifest
-    given = run, answers, chosen.results, criteria, chosen.resampling
+    chosen = frames.of_choices
+    run, renaming = _learners(chosen.manifest, chosen.results)
+    answers, results, failures = map(
+        renaming, (run_answers_with_frontier(frames), chosen.results, chosen.failures)
+    )
+    given = run, answers, results, criteria, chosen.resampling
     return Facts(
         run=described_run(run, criteria),
         techniques=techniques(run),
         metrics=metrics({}),
         datasets=datasets(run),
-        scenarios=tuple(_scenario(one, one.baseline, *given) for one in chosen.scenarios),
-        missing=missing(chosen.failures),
+        scenarios=tuple(_scenario(one, one.baseline, *given) for one in described_scenarios(results, run)),
+        missing=missing(failures),
     )
 
 
 def _scenario(
-    scenario: report_frames.Scenario,
+    scenario: RunScenario,
     baseline: str,
     run: Manifest,
     answers: pd.DataFrame,
@@ -86,6 +96,7 @@ def _scenario(
     resampling: Resampling | None,
     **parts: object,
 ) -> Scenario:
+    best = scenario.best_constant
     return Scenario.from_record(
         scenario,
         dataset=scenario.dataset.name,
@@ -93,13 +104,39 @@ def _scenario(
         baseline=baseline,
         techniques=tried(run, scenario.rows(results)),
         levels=tuple(scenario.telling_levels(run.levels)),
-        constant=_constant(scenario.best_constant),
+        constant=None if best is None else Constant(accuracy=best.accuracy, accepts=best.accepted),
         answers=scenario_answers(scenario, baseline, answers, results, criteria, resampling),
         unanswered=why_unanswered(run, scenario, answers),
         **parts,
     )
 
 
-def _constant(answer: ConstantAnswer | None) -> Constant | None:
-    """Return a constant answer as a fact."""
-    return None if answer is None else Constant(accuracy=answer.accuracy, accepts=answer.accepted)
+def _together(statistics: RunStatistics, classifier: str = "") -> RunStatistics:
+    """Return statistics in which all techniques with learners of their own have one scenario.
+
+    It is that of the other techniques if these train a single classifier, unless a ``classifier`` is given.
+    """
+    run, renaming = _learners(statistics.run, statistics.everything, classifier)
+    by = dict.fromkeys(((dataset, OWN_LEARNERS) for dataset, _ in statistics.baselines.by), "")
+    frames: dict[str, Any] = {name: renaming(getattr(statistics, name)) for name in _FRAMES}
+    return replace(statistics, run=run, baselines=Baselines(by | {**statistics.baselines.by}), **frames)
+
+
+def _learners(
+    run: Manifest, results: pd.DataFrame, classifier: str = ""
+) -> tuple[Manifest, Callable[[pd.DataFrame], pd.DataFrame]]:
+    """Return the manifest with titles of names that tell learners apart, and a function that renames rows."""
+    names = names_together(run, results)
+    shared = set(results["classifier"]) - run.learners
+    classifier = classifier or (shared.pop() if len(shared) == 1 else OWN_LEARNERS)
+    titles, learner_of = run.titles, {c.name: c.learner_of for c in run.experiment.classifiers}
+    more = [
+        TechniqueDescription(
+            other, f"{titles.get(name, name)} ({learner_of[learner] or learner})", technique=name
+        )
+        for learner, others in names.items()
+        for name, other in others.items()
+    ]
+    experiment = run.experiment.model_copy(update={"techniques": (*run.techniques, *more)})
+    described = run.model_copy(update={"experiment": experiment})
+    return described, partial(renamed, names=names, classifier=classifier)

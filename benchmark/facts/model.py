@@ -289,7 +289,7 @@ class Rank(Fact):
     rank: Number  # None without a value somewhere
     groups: str = ""  # techniques with a common number are not shown to differ
     constant: bool = False  # no rank: it gives nearly everybody one answer somewhere
-    not_useful: dict[str, tuple[float, ...]] = {}  # levels of bias by the reason why it is of no use there
+    usable: bool = True  # wherever it is ranked
 
 
 class Ranks(Fact):

@@ -7,8 +7,8 @@ from dataclasses import replace
 import pytest
 
 from benchmark.facts import facts_of
-from benchmark.facts.decisions import decisions
 from benchmark.facts.model import Decisions
+from benchmark.facts.questions import decisions
 from benchmark.runs.analysis import RunStatistics, folder_statistics
 from benchmark.wording import render
 from tests.helpers.made_up_restoration import answered, with_restoration

@@ -13,8 +13,8 @@ import pytest
 from benchmark.bias.doses import Dose
 from benchmark.columns import EQUALISE, GOAL_METRICS, RESTORE
 from benchmark.facts import facts_of
-from benchmark.facts.hidden import hidden
 from benchmark.facts.model import Reason
+from benchmark.facts.questions import hidden
 from benchmark.figures.lists import statistics_figures
 from benchmark.figures.pareto import draw_pareto
 from benchmark.report.answer import answer_text

@@ -1,0 +1,231 @@
+"""The facts of the questions besides the answers: decisions, gaps, frontiers, ranks, regrets, hidden bias."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from typing import Any
+
+import pandas as pd
+
+from benchmark.columns import GOAL_METRICS, GOALS, RESTORE
+from benchmark.facts.model import (
+    Decisions,
+    Estimate,
+    Frontier,
+    Gap,
+    Hidden,
+    HiddenRow,
+    Missing,
+    Rank,
+    Ranks,
+    Reason,
+    Regret,
+)
+from benchmark.runs.analysis import RunStatistics
+from benchmark.runs.ranks import repeated_levels
+from benchmark.runs.report_frames import Scenario, records
+from benchmark.statistics.answers import ACCURACY, DISCRIMINATION, unranked
+from benchmark.statistics.cells import SCENARIO, WHERE
+from benchmark.statistics.hidden_bias import (
+    HIDDEN_CLASSIFIER,
+    HIDDEN_KIND,
+    greatest_hidden,
+    hidden_bias_table,
+    row_at,
+)
+from benchmark.statistics.recommendation import WITHIN_LIMITS
+from benchmark.statistics.unprocessing import INSIDE, curves_of
+
+# Reasons that differ only in these are one reason.
+_NUMBERS = re.compile(r"\d+(?:\.\d+)?(?:e[+-]?\d+)?")
+_GOALS: Mapping[str, Any] = {metric: goal for goal, metric in GOAL_METRICS.items()}
+_REFUSED = ("too_few_accepted", "one_group")  # reasons against a technique that is better than the baseline
+_EXAMPLES = (0.0, 0.05, 0.1)  # doses that are shown where the hidden dose is unknown
+_BELOW_ZERO = -5e-4  # as shown
+
+
+def decisions(statistics: RunStatistics, scenario: Scenario) -> tuple[Decisions, ...]:
+    """Return the decisions of each technique at each level of bias, the nearest to the clean model first."""
+    rows = scenario.rows(statistics.restoration)
+    if rows.empty:
+        return ()
+    answers = scenario.rows(statistics.answers)
+    answers = answers[answers["goal"] == RESTORE]
+    found = [
+        _decisions(float(str(level)), str(name), of_technique, answers)
+        for (level, name), of_technique in rows.groupby(["beta", "technique"], sort=False)
+    ]
+
+    def order(entry: Decisions) -> tuple[float, bool, bool, float]:
+        distance = entry.values.get("restoration_distance", Estimate()).mean
+        return -entry.level, entry.role != "baseline", distance is None, distance or 0.0
+
+    return tuple(sorted(found, key=order))
+
+
+def _decisions(level: float, name: str, rows: pd.DataFrame, answers: pd.DataFrame) -> Decisions:
+    of_metric = {row.metric: row for row in records(rows)}
+    known = answers[(answers["beta"] == level) & (answers["technique"] == name)]
+    verdict: Any
+    role: Any
+    verdict, role = ("", "technique") if known.empty else known[["verdict", "role"]].iloc[0]
+    given = of_metric.get("given_back")
+    return Decisions(
+        level=level,
+        technique=name,
+        role=role,
+        restores=verdict in WITHIN_LIMITS and given is not None and given.beyond_refit_low > 0,
+        values={metric: Estimate.of(row, "value") for metric, row in of_metric.items()},
+        refit_biased={metric: row.refit_biased for metric, row in of_metric.items()},
+    )
+
+
+def gaps(statistics: RunStatistics) -> tuple[Gap, ...]:
+    """Return the gaps in each rate; none if the run told groups of one attribute apart."""
+    return tuple(
+        Gap.from_record(row, scenario=i, level=row.beta, change=Estimate.of(row, "difference"))
+        for i, scenario in enumerate(statistics.scenarios)
+        for row in records(scenario.rows(statistics.groups))
+    )
+
+
+def frontiers(statistics: RunStatistics, scenario: Scenario) -> tuple[Frontier, ...]:
+    """Return the frontier at each level of bias of a scenario; none if the run recorded none."""
+    curves = curves_of(statistics.frontier, scenario.key)
+    if curves.empty:
+        return ()
+    gaps = scenario.rows(statistics.frontier_gaps)
+    inside = gaps[(gaps["standing"] == INSIDE) & ~gaps["technique"].isin(statistics.unconstrained)]
+    return tuple(
+        Frontier(
+            level=float(str(beta)),
+            discrimination=tuple(points[DISCRIMINATION]),
+            accuracy=tuple(points[ACCURACY]),
+            inside=tuple(inside.loc[inside["beta"] == beta, "technique"]),
+        )
+        for beta, points in curves.groupby("beta")
+    )
+
+
+def regrets(statistics: RunStatistics) -> tuple[Regret, ...]:
+    """Return the mean regrets over techniques, against the oracle's settings; none if none were tuned."""
+    table = statistics.regret
+    table = table[(table["technique"] == "") & (table["against"] == "oracle")]
+    table = table.sort_values("dataset", key=lambda names: names != "", kind="stable")
+    return tuple(
+        Regret.from_record(
+            row,
+            level=row.beta,
+            beyond=row.breaks,
+            beyond_oracle=row.breaks_against,
+        )
+        for row in records(table)
+    )
+
+
+def missing(failures: pd.DataFrame) -> tuple[Missing, ...]:
+    """Return each status and reason with its number of results or values, the most frequent first."""
+    alike = failures["reason"].map(lambda reason: _NUMBERS.sub("#", reason))
+    groups = [
+        Missing(
+            status=str(status),
+            reason=rows["reason"].iloc[0],
+            count=len(rows),
+            techniques=tuple(rows["technique"].unique()),
+            datasets=tuple(rows["dataset"].unique()),
+            levels=tuple(sorted(map(float, rows["beta"].unique()))),
+            metrics=tuple(name for name in rows["metric"].unique() if name),
+        )
+        for (status, _), rows in failures.groupby(["status", alike], sort=False)
+    ]
+    return tuple(sorted(groups, key=lambda group: -group.count))
+
+
+def ranks(statistics: RunStatistics) -> tuple[Ranks, ...]:
+    """Return the ranks in each metric, for each set of techniques over all datasets that had it."""
+    pooled = statistics.ranks[statistics.ranks["over"] == "dataset beta"]
+    cells, where = _ranked_cells(statistics), list(SCENARIO[1:])
+    found = []
+    for key, table in pooled.groupby(["datasets", *where, "metric"], sort=False):
+        names, *scenario, metric = map(str, key)
+        asked = names.split()
+        keys = cells[(cells["metric"] == metric) & cells["dataset"].isin(asked)]
+        keys = keys.loc[(keys[where] == scenario).all(axis=1), list(WHERE)]
+        standing, answers = (
+            keys.merge(frame, on=list(WHERE)) for frame in (statistics.standing, statistics.answers)
+        )
+        refused = answers[(answers["metric"] == metric) & answers["reason"].isin(_REFUSED)]
+        useless = {*refused["technique"], *standing.loc[standing["below_constant"], "technique"]}
+        datasets = tuple(name for name in asked if name in set(keys["dataset"]))
+        needed = int(table["datasets_needed"].iloc[0]) if table["mean_rank"].count() > 1 else 0
+        found.append(
+            Ranks(
+                metric=metric,
+                goal=_GOALS.get(metric),
+                datasets=datasets,
+                asked=len(asked),
+                **dict(zip(where, scenario, strict=True)),
+                p=float(table["p_f"].iloc[0]),
+                needed=needed if needed > len(datasets) else 0,
+                techniques=tuple(
+                    Rank.from_record(
+                        row,
+                        rank=row.mean_rank,
+                        constant=row.reason == "constant",
+                        usable=row.technique not in useless,
+                    )
+                    for row in records(table)
+                ),
+            )
+        )
+    return tuple(found)
+
+
+def _ranked_cells(statistics: RunStatistics) -> pd.DataFrame:
+    """Return the ranked cells: a row for each metric of a technique at a scenario's level of bias."""
+    keys = statistics.intervals[[*WHERE, "metric"]]
+    keys = keys[~unranked(keys, statistics.baselines, statistics.undo)]
+    telling: pd.DataFrame = keys[~repeated_levels(statistics.run, keys)]
+    return telling
+
+
+def hidden(statistics: RunStatistics) -> Hidden | None:
+    """Return the effect of hidden bias on the answers of a run in doses with one dataset and one bias.
+
+    For other kinds of bias than the measured one it is not known. Other runs have none.
+    """
+    run = statistics.run
+    levels = [level for level in statistics.answers["beta"].unique() if level > 0]
+    if run.level_name != "dose" or len(run.datasets) != 1 or len(run.datasets[0].bias) != 1 or not levels:
+        return None
+    (dataset,) = run.datasets
+    (bias,) = dataset.bias
+    if bias.kind != HIDDEN_KIND:
+        return Hidden(reason=Reason(code="hidden_kind_not_measured", args={"kind": bias.kind}))
+    if not run.protocol.overlaps:
+        return None
+    table, dose = hidden_bias_table(), bias.added(bias.highest(levels))
+    if (found := dataset.hidden_dose) is None:
+        rows = [row for goal in GOALS for at in _EXAMPLES if (row := row_at(table, goal, at, dose))]
+        code, args = "hidden_unknown", {}
+    else:
+        args = {"hidden": found}
+        if found < _BELOW_ZERO:
+            rows, code = [], "hidden_below_zero"
+        elif found > (most := greatest_hidden(table)):
+            rows, code, args = [], "hidden_not_measured", {**args, "most": most}
+        else:
+            rows, code = [row for goal in GOALS if (row := row_at(table, goal, found, dose))], "hidden_known"
+    rates = dataset.entry.true_rates
+    return Hidden(
+        reason=Reason(code=code, args=args),
+        recorded_gap=dataset.recorded_gap,
+        true_gap=None if rates is None else rates["favored"] - rates["deprived"],
+        classifier=HIDDEN_CLASSIFIER,
+        others=tuple(name for name in run.classifiers if name != HIDDEN_CLASSIFIER),
+        rows=tuple(
+            HiddenRow.from_record(row, agreement=Estimate.of(row, "tau"), by_chance=row.ceiling)
+            for row in rows
+        ),
+    )
