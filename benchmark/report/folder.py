@@ -84,20 +84,17 @@ def write_run_folder(
     and page stay, and files of other programs. ``figures`` is one of :data:`~benchmark.text.writing.FIGURES`,
     in the given :data:`~benchmark.text.writing.FORMATS`.
     """
-    experiment, cells = prepared.experiment, outcome.cells
+    experiment, cells, tests = prepared.experiment, outcome.cells, prepared.experiment.tests
     manifest = describe_run(prepared, outcome)
-    tests = experiment.tests
-    measured = metric_names(experiment.measured)
     main = metric_names((*headline_metrics(experiment), *experiment.always_measured))
-    others = [name for name in measured if name not in main]
-    values = metrics_frame(cells, [*main, *others], tests)
-    failures = failures_frame(cells, [*main, *others], tests)
+    measured = [*main, *(name for name in metric_names(experiment.measured) if name not in main)]
+    values, failures = metrics_frame(cells, measured, tests), failures_frame(cells, measured, tests)
     is_main = _metrics_in(values, main)
-    results = values.loc[is_main, list(RESULT_COLUMNS)]
-    folds = None if experiment.folds is None else folds_frame(cells, main, tests)
     # A frontier accepts any share, so it is no yardstick where the share is given.
     fixed = {data.name for data in prepared.datasets.values() if data.entry.accept is not None}
-    more = {
+    frames = {
+        "metrics.csv": values[~is_main],
+        **({FOLDS_NAME: folds_frame(cells, main, tests)} if experiment.folds else {}),
         GROUPS_NAME: groups_frame(prepared, cells),
         TUNING_NAME: tuning_frame(prepared, cells),
         FRONTIER_NAME: frontier_frame((cell for cell in cells if cell.dataset not in fixed), tests),
@@ -105,30 +102,31 @@ def write_run_folder(
         "convergence.csv": convergence_frame(cells),
         DOSES_NAME: doses_frame(prepared),
     }
+    frames = {name: frame for name, frame in frames.items() if len(frame) or name == FOLDS_NAME}
     run = RunFrames.of(
         manifest,
         values[list(RESULT_COLUMNS)],
         failures,
-        folds=folds,
-        frontier=more[FRONTIER_NAME],
-        decisions=more[DECISIONS_NAME] if len(more[DECISIONS_NAME]) else None,
+        folds=frames.get(FOLDS_NAME),
+        frontier=frames.get(FRONTIER_NAME),
+        decisions=frames.get(DECISIONS_NAME),
     )
-    frames = {
-        "failures.csv": failures[_metrics_in(failures, ["", *main])],
-        **({"metrics.csv": values[~is_main]} if others else {}),
-        **({} if folds is None else {FOLDS_NAME: folds}),
-        **{name: frame for name, frame in more.items() if len(frame)},
-    }
+    frames["failures.csv"] = failures[_metrics_in(failures, ["", *main])]
     before = _files_of_manifest(output)
-    text = csv_text(manifest.in_files(results))
-    differs = _differs(output / "results.csv", text)
+    text = csv_text(manifest.in_files(values.loc[is_main, list(RESULT_COLUMNS)]))
+    path, packed = output / "results.csv", output / f"results.csv{PACKED}"
+    differs = _content(plain_or_packed(path)) != text.encode()
     drawings = _drawings(run, prepared, figure_choice(figures))
     written = [
-        *_write_results(output / "results.csv", text),
+        write_atomically(path, text),
         *write_summary_and_figures(output, run, drawings, formats),
         *(write_atomically(output / name, csv_text(manifest.in_files(f))) for name, f in frames.items()),
     ]
-    names = tuple(sorted(path.relative_to(output).as_posix() for path in written))
+    if packed.exists():
+        if _content(packed) != text.encode():
+            write_atomically(packed, lzma.compress(text.encode(), preset=9))
+        written.append(packed)
+    names = sorted(path.relative_to(output).as_posix() for path in written)
     earlier = before - set(names)
     kept = {n for n in earlier if not drawings and n.startswith(f"{_FIGURES}/") and (output / n).is_file()}
     for name in sorted(earlier - kept):
@@ -191,29 +189,13 @@ def write_shard_folder(output: Path, prepared: PreparedExperiment, outcome: Outc
     return write_atomically(output / MANIFEST_NAME, manifest.text)
 
 
-def _differs(path: Path, text: str) -> bool:
-    path = plain_or_packed(path)
-    return not path.exists() or _content(path) != text.encode()
-
-
-def _content(path: Path) -> bytes:
-    content = path.read_bytes()
-    if path.suffix != PACKED:
-        return content
+def _content(path: Path) -> bytes | None:
+    """Return the content of a file that may be compressed; None if it is not there, or damaged."""
     try:
-        return lzma.decompress(content)
-    except lzma.LZMAError:
-        return b""  # damaged: the new text differs
-
-
-def _write_results(path: Path, text: str) -> Iterator[Path]:
-    """Write a file, and its compressed form if there is one with other content; yield their paths."""
-    yield write_atomically(path, text)
-    packed = path.with_name(path.name + PACKED)
-    if packed.exists():
-        if _content(packed) != text.encode():
-            write_atomically(packed, lzma.compress(text.encode(), preset=9))
-        yield packed
+        content = path.read_bytes()
+        return lzma.decompress(content) if path.suffix == PACKED else content
+    except (FileNotFoundError, lzma.LZMAError):
+        return None
 
 
 def _files_of_manifest(output: Path) -> set[str]:
