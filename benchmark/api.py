@@ -233,7 +233,7 @@ def run(
                 workers=n_workers,
                 until=began + ESTIMATE_SECONDS,
                 fresh=fresh,
-                progress=steps.pace.update,
+                progress=steps.update,
                 say=steps.note,
             )
         return Run(folder, estimate=estimated)
@@ -258,14 +258,13 @@ def run(
                         engine=engine,
                         shard=part,
                         retry_failed=retry_failed,
-                        progress=steps.pace.update,
+                        progress=steps.update,
                         say=steps.note,
                     )
                 except KeyboardInterrupt:
-                    pace = steps.pace
-                    stored = f"{pace.done:,} of {pace.planned:,} cells are stored"
+                    stored = f"{steps.done:,} of {steps.planned:,} cells are stored"
                     text = f"interrupted; {stored}, and the same command continues"
-                    if not pace.planned:
+                    if not steps.planned:
                         text = "interrupted before the first cell; the same command starts again"
                     raise KeyboardInterrupt(text) from None
         if shard is not None:

@@ -16,19 +16,6 @@ from benchmark.text.spreadsheet import SIX_DIGITS, csv_text
 from benchmark.text.writing import FORMATS_WRITTEN, write_atomically
 from benchmark.wording import render, vocabulary
 
-PAGE = "README.md"
-"""Name of the first page of a run's statistics."""
-
-DETAILS_PAGE = "details.md"
-"""Name of the page that answers the other questions."""
-
-FACTS_NAME = "facts.json"
-"""Name of the file with all facts."""
-
-_EARLIER = (
-    *("tables/significance_*", "tables/robustness_*", "tables/tuning.*", "tables/*.md", "answers.md"),
-    *("agreement.csv", "recovery.csv", "regret.csv", "robustness.csv", "fairea.csv", "hypervolume.csv"),
-)
 _FIGURES_A_LINE = 10
 
 
@@ -47,10 +34,10 @@ def write_statistics(
 
     ``facts`` are those of the statistics, if they are there already.
 
-    The same statistics give the same bytes, and each file appears whole. Files of earlier reports are
-    removed, and their figures if other numbers were written. ``README.md`` shows the first PNG figure of each
-    kind. Figures have the given :data:`~benchmark.text.writing.FORMATS`. ``page`` is the folder of the
-    interactive page, which comes last and is not returned. ``columns`` are those of
+    The same statistics give the same bytes, and each file appears whole. Files that an earlier report wrote
+    and this one does not are removed, and its figures if other numbers were written. ``README.md`` shows the
+    first PNG figure of each kind. Figures have the given :data:`~benchmark.text.writing.FORMATS`. ``page`` is
+    the folder of the interactive page, which comes last and is not returned. ``columns`` are those of
     :func:`~benchmark.tables.techniques.techniques_table`. ``say`` gets the name of each step before it
     begins.
     """
@@ -63,8 +50,8 @@ def write_statistics(
     changed = any(path.is_file() and path.read_bytes() != text.encode() for path, text in contents.items())
     facts = facts or facts_of(statistics)
     contents |= {
-        output / FACTS_NAME: facts.model_dump_json() + "\n",
-        output / DETAILS_PAGE: render("details", facts),
+        output / "facts.json": facts.model_dump_json() + "\n",
+        output / "details.md": render("details", facts),
     }
     written = [write_atomically(path, text) for path, text in contents.items()]
     written += write_tables(output / "tables", tables, numbers.notes)
@@ -79,14 +66,14 @@ def write_statistics(
             written.append(path)
             if n_drawn % (_FIGURES_A_LINE * len(formats)) == 0:
                 say(f"{n_drawn // len(formats)} of {len(drawings)} figures are drawn")
-    earlier = [path for pattern in _EARLIER for path in output.glob(pattern)]
+    earlier = [path for name in vocabulary()["file"] if (path := output / name).exists()]
     if drawings or changed:
         kinds = vocabulary()["figure"]
         earlier += [path for kind in kinds for path in output.glob(f"figures/{kind}[_.]*")]
     for path in {*earlier} - {*written}:
         path.unlink()
     text = render("readme", facts, pictures=list(_pictures(output)))
-    written.append(write_atomically(output / PAGE, text))
+    written.append(write_atomically(output / "README.md", text))
     if page is not None and finish_page is not None:
         finish_page(page)  # last, because it links the other files
     return written

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable
+from datetime import timedelta
 from typing import TYPE_CHECKING
 
 from benchmark.text.terminal import say
@@ -16,45 +16,16 @@ _LINE = 600  # seconds between two lines of progress at most, where lines stay
 _SETTLED = 2  # seconds of computing after which the rate is shown
 
 
-class Pace:
-    """Progress of a run's computing, its rate so far, and the remaining time at that rate.
-
-    ``show`` is called after every change.
-    """
-
-    def __init__(self, show: Callable[[Pace], None]) -> None:
-        self.done = self.planned = 0
-        self._before = -1  # cells stored before, which do not count for this run's rate
-        self._seconds = 0.0
-        self._show = show
-
-    def update(self, done: int, planned: int, seconds: float) -> None:
-        """Take the numbers of finished and planned cells, and the seconds of computing."""
-        if self._before < 0:
-            self._before = done
-        self.done, self.planned, self._seconds = done, planned, seconds
-        self._show(self)
-
-    @property
-    def text(self) -> str:
-        """Mean rate, and remaining time at that rate; empty during the first seconds."""
-        if self._seconds < _SETTLED:
-            return ""
-        rate = (self.done - self._before) / self._seconds
-        if self.done == self.planned:
-            return _rate_text(rate)
-        minutes, seconds = divmod(round((self.planned - self.done) / rate), 60)
-        hours, minutes = divmod(minutes, 60)
-        remaining = f"{hours}:{minutes:02}:{seconds:02}" if hours else f"{minutes}:{seconds:02}"
-        return f"{_rate_text(rate)}, about {remaining} left"
-
-
-def _rate_text(rate: float) -> str:
-    """Return cells per second, minute or hour: the first unit with at least one cell, or hours."""
-    for unit, seconds in (("s", 1), ("min", 60)):
-        if rate * seconds >= 1:
-            return f"{rate * seconds:.1f}/{unit}"
-    return f"{rate * 3600:.1f}/h"
+def pace(computed: int, left: int, seconds: float) -> str:
+    """Return the mean rate of computing cells, and the remaining time at that rate; empty at first."""
+    if seconds < _SETTLED or not computed:
+        return ""
+    rate = computed / seconds
+    # The first unit with at least one cell, or hours.
+    units = (("s", 1), ("min", 60), ("h", 3600))
+    unit, length = next((own for own in units if rate * own[1] >= 1), units[-1])
+    remaining = f", about {timedelta(seconds=round(left / rate))} left" if left else ""
+    return f"{rate * length:.1f}/{unit}{remaining}"
 
 
 class Steps:
@@ -68,7 +39,8 @@ class Steps:
         self._console, self._brief = console, brief
         self._line: Status | None = None
         self._half, self._due = -1, 0.0
-        self.pace = Pace(self._show_pace)
+        self._before: int | None = None  # cells stored before, which do not count for this run's rate
+        self.done = self.planned = 0  # cells
 
     def __enter__(self) -> Steps:
         return self
@@ -98,13 +70,17 @@ class Steps:
             self._line.start()
         self._line.update(Text(text))
 
-    def _show_pace(self, pace: Pace) -> None:
-        text = ", ".join(filter(None, (f"{pace.done:,} of {pace.planned:,} cells", pace.text)))
+    def update(self, done: int, planned: int, seconds: float) -> None:
+        """Show the numbers of finished and planned cells, given the seconds of computing."""
+        self.done, self.planned = done, planned
+        self._before = done if self._before is None else self._before
+        rate = pace(done - self._before, planned - done, seconds)
+        text = ", ".join(filter(None, (f"{done:,} of {planned:,} cells", rate)))
         if self._console.is_terminal:
             self._show(text)
             return
-        half, now = 2 * pace.done // pace.planned, time.monotonic()
-        if (half == self._half and now < self._due) or (pace.done and pace.done == pace.planned):
+        half, now = 2 * done // planned, time.monotonic()
+        if (half == self._half and now < self._due) or (done and done == planned):
             return
         self._half, self._due = half, now + _LINE
         say(self._console, text)

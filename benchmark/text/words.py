@@ -92,12 +92,6 @@ def short(value: float | None, digits: int = 3) -> str:
     return text.replace("0.", ".", 1) if text.removeprefix("-").startswith("0.") else text
 
 
-def beyond(value: float, limit: float) -> str:
-    """Return a number above a limit with as many decimals, at least three, as show that it is above."""
-    texts = [number(value, digits) for digits in range(3, 8)]
-    return next((text for text in texts if float(text) > limit), texts[-1])
-
-
 def p_value(p: float, alpha: float = 0.05) -> str:
     """Return a p-value as text, on the side of ``alpha`` where it lies: as many decimals, at least three."""
     if p < 0.001 <= alpha:

@@ -373,14 +373,13 @@ def test_figures_stay_while_the_numbers_do_and_go_with_them(
     monkeypatch.setattr(statistics_files, "statistics_figures", lambda _: [("heat_precision", Figure)])
     page = write_statistics(tmp_path, statistics, figures=True)[-1]
     (tmp_path / "figures" / "mine.svg").write_text("mine")
-    (tmp_path / "answers.md").write_text("of an earlier version")
+    (tmp_path / "frontier_gaps.csv").write_text("of an earlier report")
     (tmp_path / "notes.txt").write_text("mine")
-    (tmp_path / "tables" / "significance_recall.tex").write_text("of an earlier report")
     with_figures = page.read_text(encoding="utf-8")
     assert "](figures/heat_precision.png)" in with_figures
     write_statistics(tmp_path, statistics, figures=False)
     assert page.read_text(encoding="utf-8") == with_figures
-    assert not (tmp_path / "answers.md").exists()
+    assert not (tmp_path / "frontier_gaps.csv").exists()
     write_statistics(tmp_path, narrow, figures=False)
     assert {path.name for path in (tmp_path / "figures").iterdir()} == {"mine.svg"}
     assert "](figures/" not in page.read_text(encoding="utf-8")
