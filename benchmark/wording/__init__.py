@@ -85,8 +85,9 @@ def standing_texts(standing: Standing, goal: str, title: Callable[[str], str]) -
 
 
 def reason_text(reason: Reason, form: str = "label") -> str:
-    """Return a reason as a label or a clause, with its arguments."""
-    return str(_phrase(vocabulary()["reason"][reason.code][form]).render(reason.args))
+    """Return a reason as a label or a clause, with its arguments, or as a short label if it has one."""
+    forms = vocabulary()["reason"][reason.code]
+    return str(_phrase(forms.get(form, forms["label"])).render(reason.args))
 
 
 @functools.cache

@@ -55,14 +55,14 @@ def test_the_answer_of_a_small_run_word_for_word() -> None:
         "At β = 0.5, First one lowers discrimination from .30 to .05 (change -.25, 95 % interval -.26 to\n"
         "-.24) and costs .02 of accuracy.\n"
         "\n"
-        "β = 0.5     discrimination      accuracy   accepted  verdict\n"
-        "do nothing            .300          .800  35 / 45 %\n"
-        "First one     .050 (-.250)  .800 (-.020)  35 / 45 %  ▲ helps\n"
-        "Second one    .010 (-.290)  .800 (-.020)  35 / 45 %  ✗ one answer\n"
+        "β = 0.5       discrimination      accuracy   accepted  verdict\n"
+        "No technique            .300          .800  35 / 45 %\n"
+        "First one       .050 (-.250)  .800 (-.020)  35 / 45 %  ▲ helps\n"
+        "Second one      .010 (-.290)  .800 (-.020)  35 / 45 %  ✗ one answer\n"
         "\n"
-        "In brackets: change from doing nothing. ✗ not usable, it breaks a limit. β: planted bias, from 0\n"
-        "(none) to 1. Discrimination: share of the others accepted minus the share of the deprived. "
-        "Accepted:\ndeprived / others.\n"
+        "In brackets: change from No technique (doing nothing). ✗ not usable, it breaks a limit. β: planted\n"
+        "bias, from 0 (none) to 1. Discrimination: share of the others accepted minus the share of the\n"
+        "deprived. Accepted: deprived / others.\n"
         "Mostly not shown: changes below .06 in discrimination (50 deprived rows, 10 repetitions)\n"
         "To use First one in Python: FairClassifier('one', sensitive='sex')\n"
         "Figures, all numbers, tests and lines of Python: out/report.html\n"
@@ -263,13 +263,15 @@ def test_a_technique_with_its_own_learner_is_compared_with_that(baselines: tuple
     text = " ".join(printed(facts.model_copy(update={"techniques": (*facts.techniques, *known)})).split())
     assert "First one lowers discrimination from .70 to .05 (change -.65" in text
     assert "of accuracy, compared with Second one." in text
-    assert "change from doing nothing; of First one, from doing nothing with its own learner." in text
+    assert "from No technique (doing nothing); of First one, from doing nothing with its own learner." in text
 
 
 def test_brackets_name_another_baseline() -> None:
     rows = (standing("two", 0.3, role="baseline"), standing("one", 0.25, verdict="not_shown"))
     assert "In brackets: change from Second one." in printed(with_level(techniques=rows))
-    assert "In brackets: change from doing nothing." in printed(small_facts())
+    assert "In brackets: change from No technique (doing nothing)." in " ".join(
+        printed(small_facts()).split()
+    )
 
 
 def test_a_headline_tells_that_a_sign_differs() -> None:
@@ -300,7 +302,7 @@ def test_verdicts_of_two_goals_that_differ_have_their_goals() -> None:
         tried = (standing("one", 0.1, verdict=verdict, **more), standing("two", 0.2, verdict=two))
         return (standing("none", 0.3, role="baseline"), *tried)
 
-    few = Reason(code="too_few_accepted")
+    few = Reason(code="too_few_accepted", args={"verb": "accepts"})
     of_goals = {
         "restore": level("dominated", "not_shown"),
         "equalize": level("not_usable", "harms", reason=few),
@@ -312,7 +314,7 @@ def test_verdicts_of_two_goals_that_differ_have_their_goals() -> None:
     scenario = facts.scenarios[0].model_copy(update={"answers": both})
     facts = facts.model_copy(update={"scenarios": (scenario,)})
     text = " ".join(printed(facts, 140).split())
-    assert "▽ dominated to restore; ✗ too few to equalize" in text
+    assert "▽ dominated to restore; ✗ accepts too few to equalize" in text
     assert "▼ harms to equalize" in text
     # What harms is counted so, though for the other goal nothing is shown.
     told = overview(facts)

@@ -81,7 +81,7 @@ def test_pages_and_the_terminal_name_what_serves_each_goal(statistics: RunStatis
         table = {line.split("  ")[0]: line for line in text.splitlines()}
         assert "▽ dominated to restore; ▲ helps" in table["Evens"]
         assert "▲ helps" in table["Undoes"]
-        assert all("✗ too few" in table[name] for name in ("Refuses", "Levels"))
+        assert all("✗ accepts too few" in table[name] for name in ("Refuses", "Levels"))
 
 
 def test_ranks_to_restore_are_of_planted_bias_alone(statistics: RunStatistics) -> None:
