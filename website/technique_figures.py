@@ -91,7 +91,7 @@ class ShownRun:
             points=points,
             limits=tradeoff_limits(points, constant.accuracy if constant else math.nan),
             constant=constant.accuracy if constant else math.nan,
-            hollow=frozenset(signs_of(own(self.run.standing), [DEGENERATE])),
+            hollow=frozenset(signs_of(own(self.run.standing), signs=[DEGENERATE])),
         )
 
 

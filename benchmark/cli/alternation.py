@@ -46,7 +46,7 @@ def execute(options: argparse.Namespace) -> int:
     ]
     if options.figures != "none":
         from benchmark.figures.alternation import alternation_figures
-        from benchmark.figures.drawing import write_figures
+        from benchmark.figures.style import write_figures
 
         written += write_figures(output / "figures", alternation_figures(experiment, outcome), formats)
     print(experiment.title)

@@ -14,7 +14,7 @@ from benchmark.audit.alternation.exchange import Variant
 from benchmark.audit.alternation.experiment import AlternationExperiment, AlternationOutcome
 from benchmark.figures import Drawing
 from benchmark.figures.page import Page
-from benchmark.figures.style import line_style, set_ticks, styled
+from benchmark.figures.style import line_style, padded, styled
 from benchmark.text.words import file_name
 
 _METHODS: dict[Variant, str] = {
@@ -59,10 +59,9 @@ def draw_means(results: pd.DataFrame, title: str, subtitle: str) -> Page:
         panels[f"{group} → {new_value}"] = [by_fold[column] for column in ("mean", "mean_alternated")]
     page = _draw_panels(results, panels, title, subtitle, ("own value", "exchanged"), "mean prediction")
     values = results[["mean", "mean_alternated"]].to_numpy()
-    low, high = np.nanmin(values), np.nanmax(values)
-    pad = 0.06 * (high - low) or 1.0
+    low, high = padded(values, 0.06, 0.0, 2.0 if np.nanmin(values) == np.nanmax(values) else 0.0)
     for axes in page.panels:
-        axes.set_ylim(low - pad, high + pad)
+        axes.set_ylim(low, high)
     return page.fit()
 
 
@@ -129,6 +128,5 @@ def _draw_panels(
         for position, line in enumerate(lines):
             axes.plot(line.index, line, **line_style(position))
         axes.xaxis.set_major_locator(FixedLocator(folds[:: max(1, len(folds) // 5)]))
-        set_ticks(axes, y=5)
     page.name_axes("fold", y_label)
     return page

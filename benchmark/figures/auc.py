@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import pandas as pd
 
-from benchmark.figures import EVERYTHING, Choice, style
-from benchmark.figures.marks import WITHOUT_VALUE
+from benchmark.figures import EVERYTHING, Choice, marks, style
 from benchmark.figures.page import Page, RowLabels
 from benchmark.figures.style import line_style
 from benchmark.runs.manifest import Manifest
@@ -49,7 +48,7 @@ def draw_auc(frame: pd.DataFrame, title: str, choice: Choice = EVERYTHING) -> Pa
         panel=(1.9, max(0.7, *heights)),
         title=title,
         subtitle=f"{_EXPLANATION} Dashed: chance." if has_chance else _EXPLANATION,
-        notes=[f"{WITHOUT_VALUE}: {', '.join(missing)}."] if len(missing) else [],
+        notes=marks.notes(missing=missing),
         panel_titles=[_TITLES[metric] for metric in metrics],
         choice=choice,
         left=labels[False].width,
@@ -70,7 +69,6 @@ def draw_auc(frame: pd.DataFrame, title: str, choice: Choice = EVERYTHING) -> Pa
         axes.grid(visible=False, axis="y")
         for edge in range(1, len(own)):
             axes.axhline(edge - 0.5, color="#E4E4E4", lw=0.6, zorder=0.5)
-        axes.xaxis.set_major_locator(style.RoundTicks(5))
         if metric == "auc_gap":
             axes.axvline(0, **style.RULE)
             axes.set_xlim(*style.padded([*by_metric["auc_gap"]["value"], 0.0], 0.08, 0.01))

@@ -2,22 +2,29 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from functools import partial
 from itertools import product
 
 import numpy as np
+import pandas as pd
 
-from benchmark.figures import Drawing
+from benchmark.figures import Drawing, marks
+from benchmark.figures.auc import auc_rows, draw_auc
+from benchmark.figures.heat import draw_heat
+from benchmark.figures.network import draw_network
+from benchmark.figures.over_beta import draw_over_beta
+from benchmark.figures.pareto import draw_pareto
+from benchmark.figures.ranks import draw_ranks
+from benchmark.figures.rows import draw_forest, draw_gaps, draw_restoration, of_techniques
+from benchmark.figures.tradeoff import TRADEOFF, draw_together, draw_tradeoff
+from benchmark.figures.tuning import draw_regret
 from benchmark.runs.analysis import RunStatistics
 from benchmark.runs.finished import RunFrames
 from benchmark.runs.report_frames import by_rows
-from benchmark.statistics.answers import ACCURACY, DISCRIMINATION
 from benchmark.statistics.cells import SCENARIO
 from benchmark.statistics.unprocessing import best_frontiers, mean_frontiers
 from benchmark.text.words import file_name
-
-# Functions import what draws: a report of results does not load it.
 
 # Repetitions from which a technique has its own figure: fewer dots are clear in the figure of all.
 _FEWEST_ALONE = 3
@@ -32,11 +39,6 @@ def run_figures(run: RunFrames) -> Iterator[Drawing]:
     No figure has reference rows.
     """
     run = run.of_techniques
-    from benchmark.figures.auc import auc_rows, draw_auc
-    from benchmark.figures.network import draw_network
-    from benchmark.figures.over_beta import draw_over_beta
-    from benchmark.figures.tradeoff import TRADEOFF, draw_tradeoff
-
     manifest, curves = run.manifest, None
     if any(metric.name.startswith("auc[") for metric in manifest.metrics):
         for scenario, beta in product(run.scenarios, manifest.levels):
@@ -54,13 +56,11 @@ def run_figures(run: RunFrames) -> Iterator[Drawing]:
         yield f"over_beta/{scenario.file_name}", partial(draw_over_beta, run, scenario)
         if any(manifest.metric(name) is None for name in TRADEOFF):
             continue
-        folder = f"tradeoff/{scenario.file_name}"
-        yield f"{folder}/all", partial(draw_tradeoff, run, scenario, curves)
-        tried = set(scenario.rows(run.summary)["technique"])
-        for technique in manifest.techniques if manifest.repetitions >= _FEWEST_ALONE else ():
-            if technique.name in tried:
-                name = f"{folder}/technique_{file_name(technique.name)}"
-                yield name, partial(draw_tradeoff, run, scenario, curves, technique.name)
+        draw, folder = partial(draw_tradeoff, run, scenario, curves), f"tradeoff/{scenario.file_name}"
+        yield f"{folder}/all", draw
+        if manifest.repetitions >= _FEWEST_ALONE:
+            for technique in marks.titles_of(scenario.rows(run.summary), manifest):
+                yield f"{folder}/technique_{file_name(technique)}", partial(draw, only=technique)
 
 
 def statistics_figures(statistics: RunStatistics) -> Iterator[Drawing]:
@@ -71,20 +71,15 @@ def statistics_figures(statistics: RunStatistics) -> Iterator[Drawing]:
     classifier and test where a run has several; heat maps have the test only. Where a dataset has several
     learners, ``together_<dataset>`` has all of them.
     """
-    from benchmark.figures.gaps import gap_figures
-    from benchmark.figures.improvement import draw_forest, draw_heat
-    from benchmark.figures.pareto import draw_pareto
-    from benchmark.figures.ranks import draw_ranks
-    from benchmark.figures.restoration import restoration_figures
-    from benchmark.figures.tradeoff import draw_together
-    from benchmark.figures.tuning import draw_regret
-
-    compared = statistics.compared_metrics
+    compared, scenarios = statistics.compared_metrics, statistics.scenarios
     for metric, test in dict.fromkeys((metric, scenario.test) for scenario, metric in compared):
-        name = f"heat_{statistics.file_name(metric, test)}"
-        yield name, partial(draw_heat, statistics, metric, test)
-    yield from restoration_figures(statistics)
-    yield from gap_figures(statistics)
+        yield f"heat_{statistics.file_name(metric, test)}", partial(draw_heat, statistics, metric, test)
+    for scenario in scenarios:
+        if len(of_techniques(scenario.rows(statistics.restoration))):
+            yield f"restoration_{scenario.file_name}", partial(draw_restoration, statistics, scenario)
+    gaps = statistics.groups[statistics.groups["difference"].notna()]
+    for name, rows in _by_kind(gaps, "metric"):
+        yield f"groups_{name}", partial(draw_gaps, statistics, rows)
     if len(statistics.regret):
         yield "regret", partial(draw_regret, statistics)
     for scenario, metric in compared:
@@ -92,16 +87,26 @@ def statistics_figures(statistics: RunStatistics) -> Iterator[Drawing]:
         if np.isfinite(rows.loc[rows["metric"] == metric, "improvement"]).any():
             name = f"forest_{scenario.file_name}__{statistics.metric_files[metric]}"
             yield name, partial(draw_forest, statistics, scenario, metric)
-    for scenario in statistics.scenarios:
+    for scenario in scenarios:
         if len(scenario.rows(statistics.pareto)):
             yield f"pareto_{scenario.file_name}", partial(draw_pareto, statistics, scenario)
-    for of_rows in by_rows(statistics.scenarios):
-        if len(of_rows.scenarios) > 1 and {DISCRIMINATION, ACCURACY} <= {*statistics.metrics}:
+    for of_rows in by_rows(scenarios):
+        if len(of_rows.scenarios) > 1 and {*TRADEOFF} <= {*statistics.metrics}:
             yield f"together_{of_rows.file_name}", partial(draw_together, statistics, of_rows)
-    ranks = statistics.ranks
-    where = ["datasets", *SCENARIO[1:]]
-    several = [c for c in where[1:] if ranks[c].nunique() > 1 or (c == "test" and statistics.names_tests)]
-    for keys, rows in ranks.groupby(where, sort=False):
+    for name, rows in _by_kind(statistics.ranks, "datasets", ["test"] * statistics.names_tests):
         if rows.loc[rows["over"] == "dataset beta", "mean_rank"].notna().any():
-            names = [*str(keys[0]).split(), *(str(rows[column].iloc[0]) for column in several)]
-            yield "ranks_" + "__".join(map(file_name, names)), partial(draw_ranks, statistics, rows)
+            yield f"ranks_{name}", partial(draw_ranks, statistics, rows)
+
+
+def _by_kind(
+    table: pd.DataFrame, first: str, named: Sequence[str] = ()
+) -> Iterator[tuple[str, pd.DataFrame]]:
+    """Yield the rows of each value of a column, bias, classifier and test, with a name for a file.
+
+    The name has bias, classifier and test where they are several, or among ``named``.
+    """
+    kind = list(SCENARIO[1:])
+    several = [column for column in kind if table[column].nunique() > 1 or column in named]
+    for (value, *_), rows in table.groupby([first, *kind], sort=False):
+        names = [*str(value).split(), *(str(rows[column].iloc[0]) for column in several)]
+        yield "__".join(map(file_name, names)), rows

@@ -8,10 +8,10 @@ from typing import Any
 import numpy as np
 import pandas as pd
 from matplotlib.axes import Axes
-from numpy.typing import ArrayLike
+from numpy.typing import NDArray
 
-from benchmark.figures import Choice
-from benchmark.figures.style import Look
+from benchmark.figures import EVERYTHING, Choice
+from benchmark.figures.style import Look, padded
 from benchmark.runs.descriptions import DatasetDescription
 from benchmark.runs.manifest import Manifest
 from benchmark.runs.report_frames import Scenario
@@ -20,25 +20,14 @@ from benchmark.tables.numbers import DEGENERATE, MEANINGS, standing_signs
 from benchmark.wording import vocabulary
 from benchmark.wording.described import all_planted, provenance, repetitions
 
-WITHOUT_VALUE = "Without a value (failures.csv says why)"
-"""Stands before the names of techniques."""
-
 CONSTANT_LINE: Look = {"color": "#A02020", "lw": 1.0, "ls": (0, (7, 2, 1.5, 2)), "zorder": 1.4}
 """Look of the line at the accuracy of the best constant answer."""
 
-_RANDOM_MARK: dict[str, Any] = {
-    "color": "#A02020",
-    "marker": "+",
-    "ms": 6,
-    "mew": 1.2,
-    "zorder": 2.8,
-    "gid": "random",
-}
-_FRONTIER_LINE: dict[str, Any] = {"lw": 0.9, "ls": (0, (3, 2)), "zorder": 1.45, "gid": "frontier"}
-_REACH = 0.5
+_RANDOM_MARK: Look = {"color": "#A02020", "marker": "+", "ms": 6, "mew": 1.2, "zorder": 2.8, "gid": "random"}
+_FRONTIER_LINE: Look = {"lw": 0.9, "ls": (0, (3, 2)), "zorder": 1.45, "gid": "frontier"}
 
 
-def titles_of(rows: pd.DataFrame, run: Manifest, choice: Choice) -> dict[str, str]:
+def titles_of(rows: pd.DataFrame, run: Manifest, choice: Choice = EVERYTHING) -> dict[str, str]:
     """Return the titles of the chosen techniques among those in some rows by name."""
     tried = set(rows["technique"])
     names = choice.of_techniques(name for name in run.titles if name in tried)
@@ -46,18 +35,15 @@ def titles_of(rows: pd.DataFrame, run: Manifest, choice: Choice) -> dict[str, st
 
 
 def signs_of(
-    standing: pd.DataFrame, signs: Collection[str] = tuple(MEANINGS)
+    standing: pd.DataFrame, techniques: Iterable[str] | None = None, signs: Collection[str] = (*MEANINGS,)
 ) -> dict[tuple[str, float], str]:
-    """Return the sign of each technique and level of bias in a scenario's standings that has one of some."""
+    """Return the sign of each technique, or of some, at each level of bias in a scenario's standings.
+
+    Others than the given signs, and none, are left out.
+    """
     cells = zip(standing["technique"], standing["beta"], standing_signs(standing), strict=True)
-    return {(technique, beta): own for technique, beta, own in cells if own in signs}
-
-
-def meanings(signs: Iterable[str], look: str = "") -> list[str]:
-    """Return a note on the meaning of some signs; ``look`` is how degenerate techniques are drawn."""
-    used, drawn = set(signs), {DEGENERATE: f" ({look})"} if look else {}
-    words = [f"{own}{drawn.get(own, '')} {text}" for own, text in MEANINGS.items() if own in used]
-    return [f"{'; '.join(words)}."] if words else []
+    known = set(standing["technique"] if techniques is None else techniques)
+    return {(name, beta): own for name, beta, own in cells if own in signs and name in known}
 
 
 def tested(dataset: DatasetDescription, run: Manifest) -> str:
@@ -71,31 +57,37 @@ def subtitle(scenario: Scenario, run: Manifest, explanation: str) -> str:
     return f"{tested(scenario.dataset, run)}; classifier {scenario.classifier}. {explanation}".strip()
 
 
-def notes_on(*datasets: DatasetDescription) -> list[str]:
-    """Return notes on planted bias and warnings, with the dataset's heading where they are several."""
+def notes(
+    *datasets: DatasetDescription, signs: Iterable[str] = (), look: str = "", missing: Iterable[str] = ()
+) -> list[str]:
+    """Return the notes below a figure: signs, what has no value, planted bias, and warnings.
+
+    ``look`` is how degenerate techniques are drawn. Several datasets are named.
+    """
+    used, drawn = set(signs), {DEGENERATE: f" ({look})"} if look else {}
+    words = [f"{own}{drawn.get(own, '')} {text}" for own, text in MEANINGS.items() if own in used]
     known = {dataset.name: dataset for dataset in datasets}.values()
-    return [
+    told = [
         f"{dataset.heading}: {note}" if len(known) > 1 else note
         for dataset in known
         for note in (all_planted(dataset), dataset.warning and f"Warning: {dataset.warning}")
         if note
     ]
+    heads = {"": words, "Without a value (failures.csv says why): ": list(missing)}
+    return [*(f"{head}{'; '.join(parts)}." for head, parts in heads.items() if parts), *told]
 
 
-def missing_note(lacking: Mapping[str, Iterable[float]], run: Manifest) -> list[str]:
-    """Return a note on techniques, by title, that lack values at some levels of bias."""
-    texts = [f"{title} at {run.level_text(*levels)}" for title, levels in lacking.items() if list(levels)]
-    return [f"{WITHOUT_VALUE}: {'; '.join(texts)}."] if texts else []
+def lacking(summary: pd.DataFrame, titles: Mapping[str, str], run: Manifest) -> list[str]:
+    """Return the techniques with the levels of bias at which a scenario's summary lacks values."""
+    empty = summary[summary["n"] == 0].groupby("technique")["beta"].unique()
+    gone = {name: run.level_text(*sorted(betas)) for name, betas in empty.items()}
+    return [f"{title} at {gone[name]}" for name, title in titles.items() if name in gone]
 
 
-def is_near(level: float, values: ArrayLike) -> bool:
+def is_near(level: float, values: pd.Series | NDArray[np.float64]) -> bool:
     """Return whether a level is at most half the values' span away, so that an axis can show both."""
-    finite = np.asarray(values, dtype=float)
-    finite = finite[np.isfinite(finite)]
-    if not len(finite):
-        return False
-    reach = _REACH * float(np.ptp(finite))
-    return bool(finite.min() - reach <= level <= finite.max() + reach)
+    low, high = padded(values, 0.5, 0.0)
+    return len(values) > 0 and low <= level <= high
 
 
 def constant_text(answer: ConstantAnswer | None, *, drawn: bool) -> str:

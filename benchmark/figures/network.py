@@ -64,7 +64,7 @@ def draw_network(dataset: DatasetDescription, choice: Choice = EVERYTHING) -> Pa
         panel=(right - left, height),
         title=f"{dataset.heading}: the learned network",
         subtitle=f"{origin}: {len(dataset.columns)} columns, {edges}.",
-        notes=marks.notes_on(dataset),
+        notes=marks.notes(dataset),
         choice=choice,
     )
     axes = page.panels[0]

@@ -12,7 +12,7 @@ from matplotlib.axes import Axes
 from matplotlib.lines import Line2D
 
 from benchmark.figures import EVERYTHING, Choice, marks, style
-from benchmark.figures.page import Page, RowLabels, columns_within
+from benchmark.figures.page import Page, RowLabels
 from benchmark.figures.style import FAINT, GREY, Look, line_style
 from benchmark.metrics import list_metrics
 from benchmark.runs.descriptions import STAGES, MetricDescription, TechniqueDescription
@@ -24,7 +24,7 @@ from benchmark.wording.described import level_axis, levels_are_paired
 
 _MOST_LINES = 9  # that the eye distinguishes
 _LEAST_SAMPLES = 3  # two give intervals many times their distance
-_ALONE, _WITH_GROUPS = (2, (2.9, 2.1)), (4, (2.1, 1.6))  # columns, and size of a panel
+_ALONE, _WITH_GROUPS = (2.9, 2.1), (2.1, 1.6)  # size of a panel
 _HOLLOW = Line2D([], [], ls="none", marker="o", mec=GREY, mfc="white", label="hollow: degenerate")
 
 _Shown: TypeAlias = Sequence[tuple[TechniqueDescription, int]]  # techniques with the positions of their looks
@@ -43,66 +43,57 @@ def draw_over_beta(run: RunFrames, scenario: Scenario, choice: Choice = EVERYTHI
     described = {metric.name: metric for metric in manifest.metrics if metric.name in measured}
     headline = [metric.name for metric in manifest.shown.metrics if metric.name in measured]
     chosen = headline if choice.metrics is None else choice.of_metrics(described)
-    metrics = [described[name] for name in chosen]
-    summary = summary[summary["metric"].isin(chosen)]
+    metrics, constant = [described[name] for name in chosen], scenario.constant_accuracy
+    titles = marks.titles_of(summary, manifest, choice)
+    summary = summary[summary["metric"].isin(chosen) & summary["technique"].isin(titles)]
     # A technique has the same look in all figures of a run.
-    tried = {t.name: (t, i) for i, t in enumerate(manifest.techniques) if t.name in set(summary["technique"])}
-    shown = [tried[name] for name in choice.of_techniques(tried)]
-    summary = summary[summary["technique"].isin([technique.name for technique, _ in shown])]
-    hollow = marks.signs_of(scenario.rows(run.standing), [DEGENERATE])
+    known = {technique.name: (technique, i) for i, technique in enumerate(manifest.techniques)}
+    shown = [known[name] for name in titles]
+    hollow = marks.signs_of(scenario.rows(run.standing), titles, [DEGENERATE])
     single = len(manifest.levels) == 1
-    near = marks.is_near(scenario.constant_accuracy, summary.loc[summary["metric"] == ACCURACY, "mean"])
-    line = marks.constant_text(scenario.best_constant, drawn=near) * (ACCURACY in chosen)
-    groups = (
-        [("", shown)] if single else list(_technique_groups(shown, scenario.baseline, manifest.techniques))
-    )
-    intervals = "Means with 95 % intervals." if manifest.repetitions >= _LEAST_SAMPLES else "Means."
-    many = "Light gray: the techniques of the other rows." if len(groups) > 1 else ""
-    black = "Black: the baseline." if many else ""
-    levels = "" if single else levels_are_paired(manifest)
-    empty = summary[summary["n"] == 0].groupby("technique")["beta"].unique()
-    lacking = {t.title: sorted(empty[t.name]) for t, _ in shown if t.name in empty.index}
-    at = manifest.level_text(manifest.levels[0]) if single else "the level of bias"
-    columns, size = _ALONE if len(groups) == 1 else _WITH_GROUPS
-    labels = RowLabels([technique.title for technique, _ in shown], choice.width)
-    if single:
-        columns, size = _WITH_GROUPS[0], (2.1, labels.row * (len(labels) + 0.5))
-    columns = columns_within(choice, min(columns, len(metrics)), left=labels.width if single else 0.5)
-    per_group = columns * math.ceil(len(metrics) / columns)
+    near = marks.is_near(constant, summary.loc[summary["metric"] == ACCURACY, "mean"])
+    groups = [("", shown)]
+    if len(shown) > _MOST_LINES and not single:
+        groups = list(_technique_groups(shown, scenario.baseline, manifest.techniques))
+    many = "Black: the baseline. Light gray: the techniques of the other rows."
+    words = [
+        "Means with 95 % intervals." if manifest.repetitions >= _LEAST_SAMPLES else "Means.",
+        "" if single else levels_are_paired(manifest),
+        many if len(groups) > 1 else "",
+        marks.constant_text(scenario.best_constant, drawn=near) if ACCURACY in chosen else "",
+    ]
+    labels = RowLabels(list(titles.values()), choice.width) if single else None
+    size = (2.1, labels.height) if labels else _ALONE if len(groups) == 1 else _WITH_GROUPS
     page = Page(
-        per_group * len(groups),
-        columns,
+        len(metrics) * len(groups),
+        min(2 if size is _ALONE else 4, len(metrics)),
         panel=size,
-        title=f"{scenario.heading}: metrics {'at' if single else 'over'} {at}",
-        subtitle=marks.subtitle(
-            scenario, manifest, " ".join(filter(None, [intervals, levels, black, many, line]))
+        title=f"{scenario.heading}: metrics "
+        + (f"at {manifest.level_text(*manifest.levels)}" if single else "over the level of bias"),
+        subtitle=marks.subtitle(scenario, manifest, " ".join(filter(None, words))),
+        notes=marks.notes(
+            scenario.dataset,
+            signs=hollow.values(),
+            look="hollow",
+            missing=marks.lacking(summary, titles, manifest),
         ),
-        notes=[
-            *marks.meanings({hollow[c] for c in hollow if c[0] in tried}, "hollow"),
-            *marks.missing_note(lacking, manifest),
-            *marks.notes_on(scenario.dataset),
-        ],
-        panel_titles=([metric.title for metric in metrics] + [""] * (per_group - len(metrics))) * len(groups),
+        panel_titles=[metric.title for metric in metrics] * len(groups),
         choice=choice,
-        left=labels.width if single else 0.5,
+        rows=labels,
+        block=len(metrics),
     )
     for g, (title, group) in enumerate(groups):
-        panels = page.panels[g * len(metrics) : g * len(metrics) + per_group]
-        for axes in panels[len(metrics) :]:
-            page.drop(axes)
-        for i, (axes, metric) in enumerate(zip(panels, metrics, strict=False)):
+        panels = page.panels[g * len(metrics) : (g + 1) * len(metrics)]
+        for i, (axes, metric) in enumerate(zip(panels, metrics, strict=True)):
             rows = summary[summary["metric"] == metric.name]
             if single:
                 _draw_bars(axes, rows, group, hollow)
-                labels.write(axes, named=page.first_in_row(axes))
-                style.set_ticks(axes, x=5)
             else:
                 _draw_lines(axes, rows, group, hollow)
                 # A metric without values at some level has the same axis as those that it stands above.
                 axes.set_xlim(*style.padded(manifest.levels, 0.05, 0.0))
                 style.set_level_ticks(axes, manifest.levels)
-                style.set_ticks(axes, y=6)
-            _draw_reference(axes, metric, scenario.constant_accuracy if near else np.nan, across=not single)
+            _draw_reference(axes, metric, constant if near else np.nan, across=not single)
             if g:  # each metric has the same limits in all groups
                 axes.sharey(page.panels[i])
         handles = [Line2D([], [], label=t.title, **line_style(i)) for t, i in group]
@@ -116,14 +107,11 @@ def draw_over_beta(run: RunFrames, scenario: Scenario, choice: Choice = EVERYTHI
 def _technique_groups(
     shown: _Shown, baseline: str, techniques: Sequence[TechniqueDescription]
 ) -> Iterator[tuple[str, _Shown]]:
-    """Yield title and techniques of each row of panels: all techniques, or one stage where there are many.
+    """Yield title and techniques of each row of panels, those of a stage or of a part of one.
 
     Each stage has the baseline, if it is shown. A technique's look follows from its position among all
     ``techniques`` of its stage, so it is the same on all datasets of a run.
     """
-    if len(shown) <= _MOST_LINES:
-        yield "", shown
-        return
     names = {technique.name for technique, _ in shown}
     first = [(technique, 0) for technique, _ in shown if technique.name == baseline]
     for stage, title in STAGES.items():

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 from matplotlib.axes import Axes
@@ -14,21 +14,42 @@ from matplotlib.layout_engine import ConstrainedLayoutEngine
 from matplotlib.lines import Line2D
 
 from benchmark.figures import EVERYTHING, Choice
-from benchmark.figures.style import BETA_COLORS, GREY, LINE, SIZES, beta_ticks, styled, text_width, wrap
+from benchmark.figures.style import (
+    BETA_COLORS,
+    GREY,
+    LINE,
+    SIZES,
+    Look,
+    RoundTicks,
+    beta_ticks,
+    styled,
+    text_width,
+    wrap,
+)
 
 _EDGE = 0.1
 _NAMES = 2.4  # width of names of rows
 _BAR, _TALLEST_BAR = 0.12, 3.2
 _HANDLE = 0.62  # from a legend's entry to the next, without words
+_LOOKS: dict[str, Look] = {
+    "title": {"weight": "bold", "gid": "header"},
+    "subtitle": {"gid": "header"},
+    "note": {"color": GREY, "gid": "footer"},
+}
 
 
 class RowLabels:
-    """Names of rows at the left of panels, wrapped to a width, or to less than half of a narrow page."""
+    """Names of rows at the left of panels, wrapped to a width, or to less than half of a narrow page.
 
-    def __init__(self, names: Sequence[str], page: float | None = None, width: float = _NAMES) -> None:
+    A row is at least ``least`` inches high.
+    """
+
+    def __init__(
+        self, names: Sequence[str], page: float | None = None, width: float = _NAMES, least: float = 0.19
+    ) -> None:
         lines = [wrap(name, width if page is None else min(width, 0.36 * page)) for name in names]
         self.texts = ["\n".join(own) for own in lines]
-        self.row = max(0.19, 0.05 + LINE * max(map(len, lines), default=1))  # height in inches
+        self.row = max(least, 0.05 + LINE * max(map(len, lines), default=1))  # height in inches
 
     def __len__(self) -> int:
         return len(self.texts)
@@ -38,21 +59,19 @@ class RowLabels:
         """Inches of the widest line."""
         return max((text_width(t, SIZES["tick"]) for text in self.texts for t in text.split("\n")), default=0)
 
+    @property
+    def height(self) -> float:
+        """Inches of all rows."""
+        return max(0.6, self.row * len(self))
+
     def write(self, axes: Axes, n_rows: int | None = None, *, named: bool = True) -> None:
         """Write the labels at a panel's rows, the first on top; ``n_rows`` may exceed the labels.
 
         Without ``named`` the rows have the same heights, but no labels.
         """
         axes.set_ylim(max(1, n_rows or len(self)) - 0.5, -0.5)
-        axes.set_yticks(range(len(self)) if named else [], labels=self.texts if named else [])
+        axes.set_yticks(range(len(self)), labels=self.texts if named else [""] * len(self))
         axes.tick_params(axis="y", length=0)
-
-
-def columns_within(choice: Choice, columns: int, *, left: float = 0.5, least: float = 1.2) -> int:
-    """Return how many of some columns of panels fit a page, each at least so wide, with room at the left."""
-    if choice.width is None:
-        return columns
-    return max(1, min(columns, int((choice.width - left) / least)))
 
 
 class Page(Figure):
@@ -64,7 +83,7 @@ class Page(Figure):
     Parameters
     ----------
     n_panels, columns : int
-        The number of panels, and of panels per row.
+        The number of panels, and of panels per row. On a page of fixed width rows may have fewer.
     panel : (float, float or sequence of float)
         Width and height of a panel; heights of each row of panels where they differ.
     title, subtitle : str
@@ -75,9 +94,12 @@ class Page(Figure):
         One title per panel; wrapped to the panel's width.
     choice : Choice, optional
         The page's width, and whether header and notes are drawn.
+    rows : RowLabels, optional
+        Names of the rows of all panels.
     left, least : float
-        On a page of fixed width, room at the left of the panels, and their least width. Where they are
-        narrower, rows have fewer panels.
+        On a page of fixed width, room at the left of the panels, and their least width.
+    block : int, optional
+        The number of panels after which the next one begins a row; by default none does.
 
     Attributes
     ----------
@@ -98,65 +120,65 @@ class Page(Figure):
         notes: Sequence[str] = (),
         panel_titles: Sequence[str] = (),
         choice: Choice = EVERYTHING,
+        rows: RowLabels | None = None,
         left: float = 0.5,
         least: float = 1.2,
+        block: int | None = None,
     ) -> None:
-        self.columns = columns_within(choice, columns, left=left, least=least)
-        n_rows = math.ceil(n_panels / self.columns)
-        self._panel_width, height = panel
+        if choice.width is not None:
+            left = left if rows is None else rows.width
+            columns = max(1, min(columns, int((choice.width - left) / least)))
+        block = block or n_panels
+        rows_of_block = math.ceil(block / columns)
+        n_rows = rows_of_block * math.ceil(n_panels / block)
+        self.columns, (self._panel_width, height) = columns, panel
         self._heights = [height] * n_rows if isinstance(height, float | int) else list(height)
-        super().__init__(layout="constrained")
-        grid = self.add_gridspec(n_rows, self.columns, height_ratios=self._heights)
-        self.panels = [self.add_subplot(grid[divmod(i, self.columns)]) for i in range(n_panels)]
+        self._layout = ConstrainedLayoutEngine(w_pad=0.04, h_pad=0.04, wspace=0, hspace=0)
+        super().__init__(layout=self._layout)
+        grid = self.add_gridspec(n_rows, columns, height_ratios=self._heights)
+        self.places: dict[Axes, tuple[int, int]] = {}  # row and column of each panel
+        for i in range(n_panels):
+            row, column = divmod(i % block, columns)
+            place = (i // block * rows_of_block + row, column)
+            self.places[self.add_subplot(grid[place])] = place
+        self.panels = list(self.places)
+        for own in self.panels:
+            own.xaxis.set_major_locator(RoundTicks())
+            own.yaxis.set_major_locator(RoundTicks())
+            if rows is not None:
+                rows.write(own, named=self.first_in_row(own))
         self._titles = dict(zip(self.panels, panel_titles, strict=False))
-        self._header, self._notes, self._choice = (title, subtitle), list(filter(None, notes)), choice
+        self._header = [("title", title), ("subtitle", subtitle)]
+        self._notes, self._choice = [("note", note) for note in notes], choice
         self._below: list[Any] = []
         self.caption = " ".join([f"{title}.", *filter(None, [subtitle, *notes])])
 
-    def place(self, panel: Axes) -> tuple[int, int]:
-        """Return a panel's row and column."""
-        spec = panel.get_subplotspec()
-        assert spec is not None
-        return spec.rowspan.start, spec.colspan.start
-
-    def drop(self, panel: Axes) -> None:
-        """Take a panel off the page; its place stays empty."""
-        self.panels.remove(panel)
-        panel.remove()
-
     def first_in_row(self, panel: Axes) -> bool:
         """Whether a panel is the leftmost of its row."""
-        return self.place(panel)[1] == 0
-
-    def nothing_below(self, panel: Axes) -> bool:
-        """Whether a panel is the lowest of its column."""
-        row, column = self.place(panel)
-        return not any(self.place(p)[1] == column and self.place(p)[0] > row for p in self.panels)
+        return self.places[panel][1] == 0
 
     def name_axes(self, x: str = "", y: str = "", *, x_alike: bool = True, y_alike: bool = True) -> None:
         """Name axes at the edge of the page; axes that are alike have their numbers there as well."""
-        for panel in self.panels:
-            lowest, first = self.nothing_below(panel), self.first_in_row(panel)
-            panel.tick_params(labelbottom=lowest or not x_alike, labelleft=first or not y_alike)
-            panel.set(xlabel=x if lowest else "", ylabel=y if first else "")
+        lowest = {column: panel for panel, (_, column) in self.places.items()}
+        for panel, (_, column) in self.places.items():
+            is_lowest, first = lowest[column] is panel, self.first_in_row(panel)
+            panel.tick_params(labelbottom=is_lowest or not x_alike, labelleft=first or not y_alike)
+            panel.set(xlabel=x if is_lowest else "", ylabel=y if first else "")
 
     def legend_beside(self, panel: Axes, handles: Sequence[Any], title: str = "") -> None:
         """Add a legend at the right of a panel's row; below all panels if the page's width is fixed."""
         if self._choice.width is not None:
             named = {handle.get_label() for handle in self._below}
-            self.legend_below([Line2D([], [], ls="none", label=title)] * bool(title))
+            self.list_below([title] * bool(title))
             self.legend_below([own for own in handles if title or own.get_label() not in named])
             return
-        row = self.place(panel)[0]
-        last = [own for own in self.panels if self.place(own)[0] == row][-1]
+        last = [own for own in self.panels if self.places[own][0] == self.places[panel][0]][-1]
         last.legend(
             handles=handles,
             loc="upper left",
             bbox_to_anchor=(1.03, 1.04),
             borderaxespad=0,
-            borderpad=0,
             handlelength=3.2,
-            labelspacing=0.35,
             title=title or None,
             title_fontproperties={"size": SIZES["tick"], "weight": "bold"},
             alignment="left",
@@ -172,12 +194,11 @@ class Page(Figure):
 
     def add_colorbar(self, colors: ScalarMappable, **look: Any) -> Any:
         """Add and return a colorbar at the right of the panels, or below them on a narrow page."""
-        across = self._choice.width is not None
         height = sum(self._heights) + 0.4 * (len(self._heights) - 1)
         length = min(height, _TALLEST_BAR)
         place: dict[str, Any] = {"location": "right", "anchor": (0.0, 1.0), "shrink": length / height}
-        if across:
-            place, length = {"location": "bottom"}, 0.8 * (self._choice.width or 0.0)
+        if self._choice.width is not None:
+            place, length = {"location": "bottom"}, 0.8 * self._choice.width
         bar = self.colorbar(
             colors, ax=self.panels, aspect=length / _BAR, fraction=0.1, pad=0.03, **place, **look
         )
@@ -192,61 +213,53 @@ class Page(Figure):
 
         ``limit`` is the level of the last color, ``label`` the name of levels.
         """
-        bar = self.add_colorbar(ScalarMappable(Normalize(0, limit), BETA_COLORS))
+        bar = self.add_colorbar(ScalarMappable(Normalize(0, limit), BETA_COLORS), label=label)
         ticks = beta_ticks([beta for beta in betas if beta <= limit])  # some doses may be out of reach
         bar.set_ticks(ticks, labels=[f"{beta:g}" for beta in ticks])
-        bar.minorticks_off()
-        bar.set_label(label)
 
     @styled()
     def fit(self) -> Page:
         """Give the page its size and everything its place, and return the page."""
-        layout = self.get_layout_engine()
-        assert isinstance(layout, ConstrainedLayoutEngine)
-        layout.set(w_pad=0.04, h_pad=0.04, wspace=0, hspace=0)
-        n_rows = len(self._heights)
         # The room around panels, on a page that has enough.
+        n_rows = len(self._heights)
         self.set_size_inches(self.columns * self._panel_width + 5, sum(self._heights) + n_rows + 3)
-        layout.execute(self)
-        box = self.panels[0].get_position()
-        around = self.get_figwidth() * (1 - self.columns * box.width)
-        share = self._heights[0] / sum(self._heights)
-        between = self.get_figheight() * (1 - box.height / share)
+        around, _ = self._margins()
         width = self._choice.width or max(self._panel_width * self.columns + around, 3.2)
         panel_width = (width - around) / self.columns
-        texts = self._texts(width) if self._choice.caption else ([], [])
-        above, below = (_EDGE + sum(height for *_, height in lines) for lines in texts)
+        for panel in self.panels:
+            title, name = self._titles.get(panel, ""), panel.get_xlabel()
+            panel.set_title("\n".join(wrap(title, panel_width, SIZES["panel"])), loc="left", pad=4)
+            panel.set_xlabel("\n".join(wrap(name, panel_width, SIZES["label"])))
+        _, between = self._margins()
+        header, notes = self._lines(self._header, width), self._lines(self._notes, width)
+        above, below = (_EDGE + sum(1.4 * SIZES[size] / 72 for size, _ in own) for own in (header, notes))
         legend = self._write_legend(width)
         from_below = below + (0 if legend is None else legend.get_window_extent().height / self.dpi + 0.06)
-        height = above + from_below + sum(self._heights) + between + self._wrap_labels(panel_width)
+        height = above + sum(self._heights) + between + from_below
         self.set_size_inches(width, height)
         if legend is not None:
             legend.set_bbox_to_anchor((_EDGE / width, from_below / height), self.transFigure)
-        for lines, top in zip(texts, (height - _EDGE, below - 0.04), strict=True):
-            for text, look, line in lines:
-                self.text(_EDGE / width, top / height, text, va="top", **look)
-                top -= line
-        layout.set(rect=(0, from_below / height, 1, 1 - (above + from_below) / height))
-        layout.execute(self)
+        for lines, top in ((header, height - _EDGE), (notes, below - 0.04)):
+            for size, line in lines:
+                self.text(_EDGE / width, top / height, line, va="top", size=SIZES[size], **_LOOKS[size])
+                top -= 1.4 * SIZES[size] / 72
+        self._layout.set(rect=(0, from_below / height, 1, 1 - (above + from_below) / height))
+        self._layout.execute(self)
         self.set_layout_engine("none")
         return self
 
-    def _texts(self, width: float) -> tuple[list[tuple[str, dict[str, Any], float]], ...]:
-        """Return the lines of header and notes, each with its look and height."""
-        looks = {
-            "title": {"weight": "bold", "gid": "header"},
-            "subtitle": {"gid": "header"},
-            "note": {"color": GREY, "gid": "footer"},
-        }
+    def _margins(self) -> tuple[float, float]:
+        """Return width and height of all that is around the panels and between them."""
+        self._layout.execute(self)
+        width, height = self.panels[0].get_position().size * self.get_size_inches()
+        share = self._heights[0] / sum(self._heights)
+        return self.get_figwidth() - self.columns * width, self.get_figheight() - height / share
 
-        def lines(size: str, text: str) -> Iterator[tuple[str, dict[str, Any], float]]:
-            # Letters that are fitted to pixels can be some hundredths wider than designed.
-            for line in wrap(text, 0.98 * (width - 2 * _EDGE), SIZES[size], bold=size == "title"):
-                yield line, {"size": SIZES[size], **looks[size]}, 1.4 * SIZES[size] / 72
-
-        title, subtitle = self._header
-        footer = [line for note in self._notes for line in lines("note", note)]
-        return [*lines("title", title), *lines("subtitle", subtitle)], footer
+    def _lines(self, texts: Sequence[tuple[str, str]], width: float) -> list[tuple[str, str]]:
+        """Return the lines of texts, each with the key of its size."""
+        # Letters that are fitted to pixels can be some hundredths wider than designed.
+        inner, shown = 0.98 * (width - 2 * _EDGE), texts if self._choice.caption else ()
+        return [(s, line) for s, text in shown for line in wrap(text, inner, SIZES[s], bold=s == "title")]
 
     def _write_legend(self, width: float) -> Any:
         """Write the legend below the panels in as many columns as have room, and return it."""
@@ -262,24 +275,8 @@ class Page(Figure):
             loc="upper left",
             ncols=max(1, min(len(self._below), int((width - 2 * _EDGE) / (longest + handle)))),
             borderaxespad=0,
-            borderpad=0,
-            columnspacing=1.2,
-            labelspacing=0.3,
             **({"handlelength": 0, "handletextpad": 0} if plain else {"handlelength": 2.4}),
         )
-
-    def _wrap_labels(self, width: float) -> float:
-        """Wrap panels' titles and the names of their x axes; return the height that this adds."""
-        added: dict[int, list[int]] = {}
-        for panel in self.panels:
-            title = wrap(self._titles.get(panel, ""), width, SIZES["panel"])
-            name = wrap(panel.get_xlabel(), width, SIZES["label"])
-            panel.set_title("\n".join(title), loc="left", pad=4)
-            panel.set_xlabel("\n".join(name))
-            of_row = added.setdefault(self.place(panel)[0], [0, 1])
-            of_row[:] = max(of_row[0], len(title)), max(of_row[1], len(name))
-        n_lines = sum(titles + names - 1 for titles, names in added.values())
-        return n_lines * 1.3 * SIZES["panel"] / 72 + 0.06 * len(added)
 
 
 def _shows_nothing(handle: Line2D) -> bool:

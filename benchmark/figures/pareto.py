@@ -85,8 +85,7 @@ def draw_pareto(statistics: RunStatistics, scenario: Scenario, choice: Choice = 
     betas = style.beta_ticks(sorted(rows["beta"].unique()), _MOST_BETAS)
     metrics, titles = choice.of_metrics(rows["first"].unique()), marks.titles_of(rows, run, choice)
     keys = {name: str(number) for number, name in enumerate(titles, 1)}
-    standing = scenario.rows(statistics.standing)
-    signs = marks.signs_of(standing[standing["technique"].isin(titles)])
+    signs = marks.signs_of(scenario.rows(statistics.standing), titles)
     present = {name for (name, _), sign in signs.items() if sign == DEGENERATE}
     present |= set(rows.loc[np.isfinite(rows["first_distance"]), "technique"])
     listed = [f"{key}  {titles[n]}" + " (no value)" * (n not in present) for n, key in keys.items()]
@@ -112,7 +111,7 @@ def draw_pareto(statistics: RunStatistics, scenario: Scenario, choice: Choice = 
         title=f"{scenario.heading}: techniques that no other one beats",
         subtitle="Blue: on the Pareto front of the means, darker if on more repetitions' fronts. "
         f"Gray: beaten by another technique. Bars: 95 % intervals. Best is the upper left. {' '.join(words)}",
-        notes=[*marks.meanings(signs.values(), "cross, on no front"), *marks.notes_on(scenario.dataset)],
+        notes=marks.notes(scenario.dataset, signs=signs.values(), look="cross, on no front"),
         panel_titles=[
             run.level_text(panel.beta) + (f" ({panel.n_hidden} far off)" if panel.n_hidden else "")
             for panel in panels
@@ -197,9 +196,9 @@ def _degenerate_points(statistics: RunStatistics, scenario: Scenario, name: str)
 
 def _draw_panel(axes: Axes, panel: _Panel) -> None:
     rows = panel.shown
-    style.set_ticks(axes, x=4, y=5)
     if rows.empty:
         style.say_empty(axes, panel.withheld or "no value")
+        axes.set(yticks=[])
         return
     front = rows[rows["on_front"]]
     axes.step(front["x"], front["y"], where="post", color=BLUE, lw=1.0, zorder=2, gid="front")

@@ -43,7 +43,7 @@ def draw_ranks(statistics: RunStatistics, ranks: pd.DataFrame, choice: Choice = 
     datasets, *kind = ranks.iloc[0][["datasets", *SCENARIO[1:]]]
     standing = statistics.standing[statistics.standing["dataset"].isin(str(datasets).split())]
     standing = standing[(standing[[*SCENARIO[1:]]] == kind).all(axis=1)]
-    below = {name for name, _ in marks.signs_of(standing, [BELOW_CONSTANT])} & {*titles}
+    below = {name for name, _ in marks.signs_of(standing, titles, [BELOW_CONSTANT])}
     titles |= {name: f"{titles[name]} {BELOW_CONSTANT}" for name in below}
     labels = [RowLabels([titles[name] for name in table["technique"]], choice.width) for table in tables]
     n_rows = max(map(len, tables))
@@ -55,7 +55,7 @@ def draw_ranks(statistics: RunStatistics, ranks: pd.DataFrame, choice: Choice = 
         subtitle=f"1 is best. Large: over {ranked_over(run)}; small: over the datasets at each "
         f"{run.level_sign}, on the same scale. Bars at the right join techniques that are not shown "
         "to differ (Wilcoxon, Holm).",
-        notes=[*_notes(statistics, ranks), *marks.meanings([BELOW_CONSTANT] * bool(below))],
+        notes=[*_notes(statistics, ranks), *marks.notes(signs=[BELOW_CONSTANT] * bool(below))],
         panel_titles=[statistics.title(metric) for metric in metrics],
         choice=choice,
         left=max(own.width for own in labels),
@@ -63,6 +63,7 @@ def draw_ranks(statistics: RunStatistics, ranks: pd.DataFrame, choice: Choice = 
     for axes, table, own, metric in zip(page.panels, tables, labels, metrics, strict=True):
         if table.empty:
             style.say_empty(axes, "no technique has a rank over all")
+            axes.set(yticks=[])
             continue
         each = ranks[(ranks["metric"] == metric) & (ranks["over"] == _SINGLE)]
         _draw_panel(axes, table, each, run.level_limit)

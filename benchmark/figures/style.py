@@ -1,4 +1,4 @@
-"""The style of all figures: colors, sizes of text, ticks, and rendering."""
+"""The style of all figures: colors, sizes of text, ticks, and files."""
 
 from __future__ import annotations
 
@@ -7,16 +7,16 @@ import math
 import re
 import textwrap
 import warnings
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from functools import lru_cache
+from pathlib import Path
 from typing import Any
 
 import matplotlib.style
 import numpy as np
 from matplotlib import colormaps
 from matplotlib.axes import Axes
-from matplotlib.axis import Axis
 from matplotlib.colors import ListedColormap
 from matplotlib.figure import Figure
 from matplotlib.font_manager import FontProperties, findfont, fontManager, get_font
@@ -24,6 +24,10 @@ from matplotlib.text import Text
 from matplotlib.textpath import text_to_path
 from matplotlib.ticker import FixedLocator, FormatStrFormatter, MaxNLocator
 from numpy.typing import ArrayLike
+from PIL import Image
+
+from benchmark.figures import Drawing
+from benchmark.text.writing import FORMATS_WRITTEN, write_atomically
 
 Look = dict[str, Any]
 """Keywords of matplotlib: colors, widths, markers."""
@@ -57,9 +61,6 @@ RULE: Look = {"color": GREY, "lw": 0.8, "zorder": 1}
 DASHED_RULE: Look = {**RULE, "ls": (0, (2, 2))}
 """Looks of the lines at reference values: 0, the ideal, chance."""
 
-STEPS = (1, 2, 2.5, 5, 10)
-"""Steps between ticks, times a power of ten."""
-
 _DOTS_PER_INCH = 160
 _COLORS = 256  # of a PNG: few enough for a third of the bytes, and more than figures have but for soft edges
 
@@ -77,6 +78,9 @@ _STYLE: Look = {
     "grid.linewidth": 0.6,
     "legend.fontsize": SIZES["tick"],
     "legend.frameon": False,
+    "legend.borderpad": 0,
+    "legend.columnspacing": 1.2,
+    "legend.labelspacing": 0.33,
     "lines.linewidth": 1.4,
     "lines.markersize": 5.0,
     "pdf.fonttype": 42,  # text stays text: searchable, editable, accepted by publishers
@@ -153,23 +157,35 @@ def render(figure: Figure, file_format: str) -> bytes:
     """Return a figure as a PNG of 160 dots per inch, a PDF or an SVG: same figure, same bytes."""
     buffer = io.BytesIO()
     with styled():
-        if file_format == "png":
-            _save_png(figure, buffer)
-        else:
-            figure.savefig(buffer, format=file_format, metadata=_METADATA[file_format])
-    return _TOO_FINE.sub(rb"\1", buffer.getvalue()) if file_format == "svg" else buffer.getvalue()
+        figure.savefig(buffer, format=file_format, metadata=_METADATA.get(file_format))
+    if file_format != "png":
+        return _TOO_FINE.sub(rb"\1", buffer.getvalue()) if file_format == "svg" else buffer.getvalue()
+    image, packed = Image.open(buffer).convert("RGB"), io.BytesIO()
+    image = image.quantize(_COLORS, method=Image.Quantize.FASTOCTREE, dither=Image.Dither.NONE)
+    image.save(packed, "PNG", dpi=(_DOTS_PER_INCH, _DOTS_PER_INCH))
+    return packed.getvalue()
 
 
-def _save_png(figure: Figure, buffer: io.BytesIO) -> None:
-    # Pillow comes with matplotlib, and is loaded only when something is drawn.
-    from PIL import Image
+def write_figures(
+    folder: Path, drawings: Iterable[Drawing], formats: Sequence[str] = FORMATS_WRITTEN
+) -> Iterator[Path]:
+    """Draw figures one after the other, and yield the paths of their files.
 
-    raw = io.BytesIO()
-    figure.savefig(raw, format="rgba")
-    width, height = (int(inches * _DOTS_PER_INCH) for inches in figure.get_size_inches())
-    image = Image.frombuffer("RGBA", (width, height), raw.getvalue(), "raw", "RGBA", 0, 1).convert("RGB")
-    reduced = image.quantize(_COLORS, method=Image.Quantize.FASTOCTREE, dither=Image.Dither.NONE)
-    reduced.save(buffer, "PNG", compress_level=6, dpi=(_DOTS_PER_INCH, _DOTS_PER_INCH))
+    A name may hold folders; each format adds its ending. A last warning says that texts have characters of
+    no installed font.
+    """
+    boxes = False
+    for name, draw in drawings:
+        figure = draw()
+        boxes |= bool(characters_in_no_font(figure))
+        for end in formats:
+            yield write_atomically(folder / f"{name}.{end}", render(figure, end))
+    if boxes:
+        warnings.warn(
+            "Figures show boxes for characters that no font of this machine has. Install one that has them, "
+            "such as Noto Sans CJK.",
+            stacklevel=2,
+        )
 
 
 @lru_cache(maxsize=4096)
@@ -200,24 +216,21 @@ def beta_ticks(betas: Sequence[float], most: int = 6) -> list[float]:
     return list(betas[::step])
 
 
-def _room(axis: Axis) -> int:
+def _room(axis: Any) -> int:
     """Return how many steps between ticks have room on an axis."""
-    across = axis is axis.axes.xaxis
-    share = axis.axes.get_position().bounds[2 if across else 3]
-    inches = share * axis.axes.figure.get_size_inches()[0 if across else 1]  # type: ignore[union-attr]
-    return max(1, int(inches / (0.4 if across else 0.22)))
+    across, inches = axis is axis.axes.xaxis, axis.axes.bbox.size / axis.axes.figure.dpi
+    return max(1, int(inches[0] / 0.4 if across else inches[1] / 0.22))
 
 
 class RoundTicks(MaxNLocator):
-    """Ticks at round numbers, with at most so many steps between them, and fewer on a short axis."""
+    """Ticks at round numbers, with at most five steps between them, and fewer on a short axis."""
 
-    def __init__(self, most: int) -> None:
-        self._most = most
-        super().__init__(nbins=most, steps=STEPS)
+    def __init__(self) -> None:
+        super().__init__(steps=(1, 2, 2.5, 5, 10))
 
     def __call__(self) -> Any:
         """Return the ticks."""
-        self.set_params(nbins=min(self._most, _room(self.axis)))  # type: ignore[arg-type]
+        self.set_params(nbins=min(5, _room(self.axis)))
         return super().__call__()
 
 
@@ -226,15 +239,8 @@ class LevelTicks(FixedLocator):
 
     def __call__(self) -> Any:
         """Return the ticks."""
-        self.nbins = _room(self.axis)  # type: ignore[arg-type]
+        self.nbins = _room(self.axis)
         return super().__call__()
-
-
-def set_ticks(axes: Axes, *, x: int | None = None, y: int | None = None) -> None:
-    """Set ticks of a panel at round numbers, with at most ``x`` and ``y`` steps between them."""
-    for axis, n_steps in ((axes.xaxis, x), (axes.yaxis, y)):
-        if n_steps is not None:
-            axis.set_major_locator(RoundTicks(n_steps))
 
 
 def set_level_ticks(axes: Axes, levels: Sequence[float]) -> None:
@@ -244,20 +250,12 @@ def set_level_ticks(axes: Axes, levels: Sequence[float]) -> None:
 
 
 def say_empty(axes: Axes, reason: str) -> None:
-    """Write in a panel without values why it has none, in place of its ticks."""
+    """Write in a panel without values why it has none, in place of the ticks of its x axis."""
     text = textwrap.fill(reason, 20)
     axes.text(
         0.5, 0.5, text, transform=axes.transAxes, ha="center", va="center", color=GREY, size=SIZES["tick"]
     )
-    axes.set(xticks=[], yticks=[])
-
-
-def guide_rows(axes: Axes, n_rows: int) -> None:
-    """Draw faint lines along the rows of a panel in place of its grid."""
-    axes.grid(visible=False, axis="y")
-    axes.hlines(
-        range(n_rows), 0, 1, color="#EFEFEF", lw=0.6, zorder=0.4, transform=axes.get_yaxis_transform()
-    )
+    axes.set(xticks=[])
 
 
 def padded(values: ArrayLike, share: float, least: float, narrowest: float = 0.0) -> tuple[float, float]:

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import itertools
 import math
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Sequence
 
 import numpy as np
 import pandas as pd
@@ -16,7 +17,7 @@ from benchmark.figures.page import Page
 from benchmark.figures.style import BETA_COLORS, FAINT, GREY, Look, beta_look
 from benchmark.runs.analysis import RunStatistics
 from benchmark.runs.finished import RunFrames
-from benchmark.runs.report_frames import SameRows, Scenario, records
+from benchmark.runs.report_frames import SameRows, Scenario
 from benchmark.statistics.cells import WHERE
 from benchmark.statistics.unprocessing import curves_of
 from benchmark.tables.numbers import DEGENERATE
@@ -28,8 +29,6 @@ TRADEOFF = ("discrimination", "accuracy")
 Limits = tuple[tuple[float, float], tuple[float, float]]
 """Lower and upper limit of the discrimination axis, and of the accuracy axis."""
 
-_WHAT = "discrimination against accuracy"
-_HOW = "Dots: single repetitions; outlined: the mean of each {}."
 _NARROWEST = 0.04
 _MOST_LARGE = 16
 _MOST_COLUMNS = 6
@@ -68,50 +67,44 @@ def draw_tradeoff(
     figures of a scenario compare. ``curves`` are the unprocessing frontiers of
     :func:`~benchmark.statistics.unprocessing.mean_frontiers`. ``only`` is the technique of a figure of one.
     """
-    manifest = run.manifest
+    manifest, summary, constant = run.manifest, scenario.rows(run.summary), scenario.constant_accuracy
     points = points_of(scenario.rows(run.results))
-    limits = tradeoff_limits(points, scenario.constant_accuracy)
-    tried = set(scenario.rows(run.results)["technique"])
-    known = {t.name: t.title for t in manifest.techniques if t.name in tried and only in (None, t.name)}
-    names = choice.of_techniques(known)
+    limits = tradeoff_limits(points, constant)
     choice.of_metrics(TRADEOFF)
-    titles = {name: known[name] for name in names}
+    tried = summary if only is None else summary[summary["technique"] == only]
+    titles = marks.titles_of(tried, manifest, choice)
+    single = len(titles) == 1
     baseline = points[points["technique"] == scenario.baseline]
-    constant = scenario.constant_accuracy
-    drawn = limits[1][0] <= constant <= limits[1][1]
-    words = [_HOW.format(manifest.level_sign)]
+    words = [f"Dots: single repetitions; outlined: the mean of each {manifest.level_sign}."]
     if len(baseline):
         words.append(f"Gray line: the baseline ({manifest.titles[scenario.baseline]}).")
-    words.append(marks.constant_text(scenario.best_constant, drawn=drawn))
+    words.append(marks.constant_text(scenario.best_constant, drawn=_within(constant, limits)))
     curves = None if curves is None else curves_of(curves, scenario.key)
     if curves is not None and len(curves):
         words.append(marks.frontier_text(scenario.best_constant, f", one for each {manifest.level_sign}"))
-    present = points.groupby("technique")["beta"].unique().map(set)
-    lacking = {
-        title: [beta for beta in manifest.levels if beta not in present.get(name, ())]
-        for name, title in titles.items()
-    }
-    hollow = marks.signs_of(scenario.rows(run.standing), [DEGENERATE])
-    single = len(names) == 1
+    hollow = marks.signs_of(scenario.rows(run.standing), titles, [DEGENERATE])
+    n = len(titles)
     page = Page(
-        len(names),
-        len(names) if len(names) <= 3 else min(math.ceil(math.sqrt(len(names))), _MOST_COLUMNS),
-        panel=(3.9, 2.9) if single else (2.1, 1.7) if len(names) <= _MOST_LARGE else (1.65, 1.3),
-        title=f"{titles[names[0]]} on {scenario.heading}" if single else f"{scenario.heading}: {_WHAT}",
+        n,
+        n if n <= 3 else min(math.ceil(math.sqrt(n)), _MOST_COLUMNS),
+        panel=(3.9, 2.9) if single else (2.1, 1.7) if n <= _MOST_LARGE else (1.65, 1.3),
+        title=f"{next(iter(titles.values()))} on {scenario.heading}"
+        if single
+        else f"{scenario.heading}: discrimination against accuracy",
         subtitle=marks.subtitle(scenario, manifest, " ".join(filter(None, words))),
-        notes=[
-            *marks.meanings({hollow[cell] for cell in hollow if cell[0] in titles}, "hollow"),
-            *marks.missing_note(lacking, manifest),
-            *marks.notes_on(scenario.dataset),
-        ],
+        notes=marks.notes(
+            scenario.dataset,
+            signs=hollow.values(),
+            look="hollow",
+            missing=marks.lacking(summary[summary["metric"].isin(TRADEOFF)], titles, manifest),
+        ),
         panel_titles=[] if single else list(titles.values()),
         choice=choice,
     )
-    for name, axes in zip(names, page.panels, strict=True):
-        rows = points[points["technique"] == name]
+    for name, axes in zip(titles, page.panels, strict=True):
         draw_tradeoff_panel(
             axes,
-            rows,
+            points[points["technique"] == name],
             baseline[baseline["technique"] != name],
             limits,
             constant,
@@ -120,8 +113,6 @@ def draw_tradeoff(
             rasterized=len(points) > _MOST_DOTS and not single,
             limit=manifest.level_limit,
         )
-        if rows.empty:
-            axes.text(0.5, 0.5, "no value, see below", transform=axes.transAxes, ha="center", color=GREY)
     page.name_axes(*TRADEOFF)
     page.add_beta_colorbar(manifest.levels, limit=manifest.level_limit, label=level_axis(manifest))
     return page.fit()
@@ -146,6 +137,8 @@ def draw_tradeoff_panel(
     lot is drawn beside them. ``rasterized`` dots are pixels in PDF and SVG. ``limit`` is the level of the
     last color.
     """
+    if points.empty:
+        axes.text(0.5, 0.5, "no value, see below", transform=axes.transAxes, ha="center", color=GREY)
     if len(baseline):
         x, y, _ = _means(baseline)
         axes.plot(x, y, color=FAINT, lw=1.6, marker="o", ms=3.4, zorder=1.5, gid="baseline")
@@ -159,14 +152,22 @@ def draw_tradeoff_panel(
         edges = BETA_COLORS(betas[empty] / limit)
         look: Look = {"s": 34, "c": "white", "edgecolors": edges, "lw": 1.5, "zorder": 3.2}
         axes.scatter(x[empty], y[empty], gid="degenerate", **look)
-    if limits[1][0] <= constant <= limits[1][1]:
-        axes.axhline(constant, **marks.CONSTANT_LINE, gid="constant")
     if curves is not None and len(curves):
         colors = {beta: BETA_COLORS(beta / limit) for beta in curves["beta"]}
         marks.draw_frontiers(axes, curves, constant, colors)
+    _frame(axes, limits, constant)
+
+
+def _within(constant: float, limits: Limits) -> bool:
+    return limits[1][0] <= constant <= limits[1][1]
+
+
+def _frame(axes: Axes, limits: Limits, constant: float) -> None:
+    """Set the limits of a panel, and draw its lines of reference."""
+    if _within(constant, limits):
+        axes.axhline(constant, **marks.CONSTANT_LINE, gid="constant")
     axes.axvline(0, **style.DASHED_RULE)
     axes.set(xlim=limits[0], ylim=limits[1])
-    style.set_ticks(axes, x=4, y=5)
 
 
 def _means(points: pd.DataFrame) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
@@ -182,45 +183,50 @@ def draw_together(statistics: RunStatistics, rows: SameRows, choice: Choice = EV
     Each learner has a color. A line leads from the baseline of a learner, a large mark, to each technique
     with it. Techniques are numbered, and named below.
     """
-    run, scenarios = statistics.run, rows.scenarios
+    run, first = statistics.run, rows.scenarios[0]
     choice.of_metrics(TRADEOFF)
-    points = _means_of(statistics, scenarios)
+    points = _means_of(statistics, rows.scenarios)
     names = list(marks.titles_of(points, run, choice))
-    chosen = points[points["technique"].isin(names)]
-    beside = (points["technique"] == points["baseline"]) & points["classifier"].isin(chosen["classifier"])
-    points = points[points["technique"].isin(names) | beside]
-    numbered = chosen[chosen["technique"] != chosen["baseline"]]
+    chosen = points["technique"].isin(names)
+    baselines = points["technique"] == points["baseline"]
+    numbered = points[chosen & ~baselines]
     numbered = numbered.sort_values("technique", key=lambda column: column.map(names.index), kind="stable")
     keys = {name: str(number) for number, name in enumerate(numbered["technique"].unique(), 1)}
-    looks = {s.classifier: style.line_style(i) | {"linestyle": "none"} for i, s in enumerate(scenarios)}
+    baselines = points[baselines & points["classifier"].isin(points.loc[chosen, "classifier"])]
+    looks = {s.classifier: style.line_style(i) | {"linestyle": "none"} for i, s in enumerate(rows.scenarios)}
     levels = style.beta_ticks(run.levels, _MOST_TOGETHER[0])
-    first = scenarios[0]
-    limits = tradeoff_limits(points, first.constant_accuracy)
-    drawn = limits[1][0] <= first.constant_accuracy <= limits[1][1]
+    constant = first.constant_accuracy
+    limits = tradeoff_limits(pd.concat([numbered, baselines]), constant)
     page = Page(
         len(levels),
         min(len(levels), _MOST_TOGETHER[1]),
         panel=(2.7, 2.3),
         title=f"{rows.heading}: all techniques, with every learner",
         subtitle=f"{marks.tested(first.dataset, run)}. Means. Lines lead from the baseline of a learner, a "
-        "large mark, to the techniques with it. " + marks.constant_text(first.best_constant, drawn=drawn),
-        notes=marks.notes_on(first.dataset),
+        "large mark, to the techniques with it. "
+        + marks.constant_text(first.best_constant, drawn=_within(constant, limits)),
+        notes=marks.notes(first.dataset),
         panel_titles=[run.level_text(level) for level in levels],
         choice=choice,
     )
     for axes, level in zip(page.panels, levels, strict=True):
-        axes.set(xlim=limits[0], ylim=limits[1])
-        style.set_ticks(axes, x=4, y=5)
-        axes.axvline(0, color=FAINT, lw=0.8, zorder=1)
-        if drawn:
-            axes.axhline(first.constant_accuracy, **marks.CONSTANT_LINE)
-        _draw_learners(axes, points[points["beta"] == level], looks)
+        _frame(axes, limits, constant)
+        for learner, look in looks.items():
+            starts, ends = (
+                part[(part["beta"] == level) & (part["classifier"] == learner)][list(TRADEOFF)].to_numpy()
+                for part in (baselines, numbered)
+            )
+            for start, end in itertools.product(starts, ends):
+                line: Look = {"color": look["color"], "lw": 0.6, "alpha": 0.6, "zorder": 2}
+                axes.plot(*zip(start, end, strict=True), **line, gid="change")
+            axes.plot(*starts.T, **look, ms=9, zorder=3, gid="baseline")
+            axes.plot(*ends.T, **look, ms=4.5, zorder=3.2, gid="technique")
     page.name_axes(*TRADEOFF)
     page.legend_below([Line2D([], [], label=learner, **look) for learner, look in looks.items()])
     page.list_below([f"{key}  {run.titles[name]}" for name, key in keys.items()])
     page.fit()
     for axes, level in zip(page.panels, levels, strict=True):
-        own, others = (rows[rows["beta"] == level] for rows in (numbered, points))
+        own, others = (part[part["beta"] == level] for part in (numbered, baselines))
         write_keys(axes, pd.concat([own, others])[list(TRADEOFF)], [keys[name] for name in own["technique"]])
     return page
 
@@ -231,17 +237,3 @@ def _means_of(statistics: RunStatistics, scenarios: Sequence[Scenario]) -> pd.Da
     means = rows[rows["metric"].isin(TRADEOFF)].pivot(index=[*WHERE], columns="metric", values="mean")
     points = means.reindex(columns=list(TRADEOFF)).dropna().reset_index()
     return points.assign(baseline=statistics.baselines.column(points))
-
-
-def _draw_learners(axes: Axes, points: pd.DataFrame, looks: Mapping[str, Look]) -> None:
-    """Draw the points of a level of bias, and a line from each baseline to the techniques beside it."""
-    at = {(row.classifier, row.technique): (row.discrimination, row.accuracy) for row in records(points)}
-    for row in records(points):
-        look, end = looks[row.classifier], (row.discrimination, row.accuracy)
-        if row.technique == row.baseline:
-            axes.plot(*end, **look, ms=9, zorder=3, gid="baseline")
-            continue
-        if (start := at.get((row.classifier, row.baseline))) is not None:
-            line: Look = {"color": look["color"], "lw": 0.6, "alpha": 0.6, "zorder": 2}
-            axes.plot(*zip(start, end, strict=True), **line, gid="change")
-        axes.plot(*end, **look, ms=4.5, zorder=3.2, gid="technique")

@@ -49,7 +49,7 @@ def draw_regret(statistics: RunStatistics, choice: Choice = EVERYTHING) -> Page:
         "the constraint there, which can be better than the oracle. "
         + ("Without planted bias, both differ by chance alone. " if 0 in run.levels else "")
         + f"Rule: {run.tuned_by}.",
-        notes=marks.notes_on(*run.datasets),
+        notes=marks.notes(*run.datasets),
         panel_titles=[heading for heading, _ in parts] + [""] * len(parts),
         choice=choice,
     )

@@ -109,7 +109,7 @@ def write_comparison(
     drawn: list[Path] = []
     if figures:
         # matplotlib is loaded only when something is drawn.
-        from benchmark.figures.drawing import write_figures
+        from benchmark.figures.style import write_figures
         from benchmark.published.figure import draw_differences
 
         drawing = [("differences", functools.partial(draw_differences, comparison))]

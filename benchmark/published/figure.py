@@ -8,7 +8,7 @@ from typing import NamedTuple
 import numpy as np
 import pandas as pd
 
-from benchmark.figures.heat_grid import Columns, StepColors, draw_cells, short_number
+from benchmark.figures.heat import Columns, StepColors, draw_cells, short_number
 from benchmark.figures.page import Page, RowLabels
 from benchmark.figures.style import styled
 from benchmark.published.pairing import TOLERANCES, Comparison

@@ -36,7 +36,6 @@ from benchmark.experiment.plan import ALWAYS_MEASURED
 from benchmark.experiment.prepare import PreparedExperiment
 from benchmark.experiment.run import Outcome, headline_metrics
 from benchmark.figures import Drawing
-from benchmark.figures.lists import run_figures
 from benchmark.metrics import metric_names
 from benchmark.metrics.restoration import OF_REPETITIONS
 from benchmark.runs.describe import describe_run
@@ -142,6 +141,8 @@ def _drawings(run: RunFrames, prepared: PreparedExperiment, choice: str) -> list
     """Return the figures of a choice; by default those of single techniques are left out."""
     if choice == "none":
         return []
+    from benchmark.figures.lists import run_figures  # loads matplotlib, as only what draws does
+
     kinds = prepared.experiment.figures or _OF_THE_PAPER
     return [
         (name, draw)
@@ -170,8 +171,7 @@ def write_summary_and_figures(
     tables = [techniques_table(numbers), *paper_tables(numbers)]
     yield from write_tables(output / "tables", tables, numbers.notes)
     if drawings:
-        # matplotlib is loaded only when something is drawn.
-        from benchmark.figures.drawing import write_figures
+        from benchmark.figures.style import write_figures
 
         yield from write_figures(output / "figures", drawings, formats)
 

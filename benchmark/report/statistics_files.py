@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 
 from benchmark.facts import Facts, facts_of
-from benchmark.figures.lists import statistics_figures
+from benchmark.figures import Drawing
 from benchmark.pages.run_page import prepare_page
 from benchmark.runs.analysis import RunStatistics
 from benchmark.tables.layout import write_tables
@@ -55,12 +55,15 @@ def write_statistics(
     }
     written = [write_atomically(path, text) for path, text in contents.items()]
     written += write_tables(output / "tables", tables, numbers.notes)
-    drawings = list(statistics_figures(statistics)) if figures else []
+    drawings: list[Drawing] = []
+    if figures:  # matplotlib is loaded only when something is drawn
+        from benchmark.figures.lists import statistics_figures
+        from benchmark.figures.style import write_figures
+
+        drawings += statistics_figures(statistics)
     say("making the page")
     finish_page = prepare_page(facts) if page is not None else None
     if drawings:
-        from benchmark.figures.drawing import write_figures
-
         say(f"drawing {len(drawings)} figures")
         for n_drawn, path in enumerate(write_figures(output / "figures", drawings, formats), 1):
             written.append(path)

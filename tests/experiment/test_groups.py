@@ -28,7 +28,7 @@ from benchmark.experiment.scoring import JOINT
 from benchmark.experiment.store import CellResult, Store
 from benchmark.experiment.validate import check_experiment
 from benchmark.facts import facts_of
-from benchmark.figures.gaps import gap_figures
+from benchmark.figures.lists import statistics_figures
 from benchmark.metrics import GAP, WORST, GroupCounts, measure_by_group, metrics_by_group
 from benchmark.network.inference import group_rates
 from benchmark.report.folder import write_run_folder
@@ -350,7 +350,7 @@ def test_a_report_shows_what_happens_to_every_attribute(tmp_path: Path) -> None:
     assert rates[0].change.mean is None
     assert "| race × sex | selection rate |" in render("gaps", facts)
     assert "race × sex" in write_page(tmp_path, statistics).read_text(encoding="utf-8")
-    name, draw = next(iter(gap_figures(statistics)))
+    name, draw = next(d for d in statistics_figures(statistics) if d[0].startswith("groups"))
     assert name == "groups_selection_rate"
     drawn = draw()
     marks = [line for axes in drawn.axes for line in axes.get_lines() if line.get_gid() == "gap"]

@@ -11,9 +11,8 @@ from matplotlib.figure import Figure
 from matplotlib.font_manager import findfont, get_font
 
 from benchmark.figures import Drawing, style
-from benchmark.figures.drawing import write_figures
 from benchmark.figures.page import Page
-from benchmark.figures.style import FONT, characters_in_no_font, render, styled, text_width
+from benchmark.figures.style import FONT, characters_in_no_font, render, styled, text_width, write_figures
 
 
 def draw(title: str) -> Figure:

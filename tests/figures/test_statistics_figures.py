@@ -16,12 +16,12 @@ from matplotlib.lines import Line2D
 from matplotlib.patches import Rectangle
 
 from benchmark.bias.doses import Dose
-from benchmark.figures.heat_grid import short_number
-from benchmark.figures.improvement import draw_forest, draw_heat
+from benchmark.figures.heat import draw_heat, short_number
 from benchmark.figures.label_places import place_labels
 from benchmark.figures.lists import statistics_figures
 from benchmark.figures.pareto import draw_pareto
 from benchmark.figures.ranks import draw_ranks
+from benchmark.figures.rows import draw_forest
 from benchmark.figures.style import render
 from benchmark.runs.analysis import RunStatistics, folder_statistics, run_statistics
 from benchmark.runs.descriptions import PlantedBias

@@ -14,9 +14,8 @@ from hypothesis import strategies as st
 
 from benchmark.cli import main
 from benchmark.columns import FAILURE_COLUMNS
-from benchmark.figures.drawing import write_figures
 from benchmark.figures.page import Page
-from benchmark.figures.style import styled
+from benchmark.figures.style import styled, write_figures
 from benchmark.runs.finished import read_run
 from benchmark.tables.numbers import Numbers
 from benchmark.text.spreadsheet import as_cell, csv_text, from_cell
