@@ -19,8 +19,8 @@ from matplotlib.figure import Figure
 from benchmark import open_run
 from benchmark.errors import BetabenchError, ReportError, StatisticsError, UnknownNameError
 from benchmark.facts import Facts, facts_of
+from benchmark.figures import lists
 from benchmark.figures.lists import statistics_figures
-from benchmark.report import statistics_files
 from benchmark.report.statistics_files import write_statistics
 from benchmark.runs.analysis import RunStatistics, folder_statistics
 from benchmark.runs.finished import read_results, read_run
@@ -370,7 +370,7 @@ def test_the_same_folder_gives_the_same_bytes(
 def test_figures_stay_while_the_numbers_do_and_go_with_them(
     statistics: RunStatistics, narrow: RunStatistics, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(statistics_files, "statistics_figures", lambda _: [("heat_precision", Figure)])
+    monkeypatch.setattr(lists, "statistics_figures", lambda _: [("heat_precision", Figure)])
     page = write_statistics(tmp_path, statistics, figures=True)[-1]
     (tmp_path / "figures" / "mine.svg").write_text("mine")
     (tmp_path / "frontier_gaps.csv").write_text("of an earlier report")
