@@ -26,7 +26,7 @@ from benchmark.experiment.run import headline_metrics
 from benchmark.experiment.tuning_rule import Rule
 from benchmark.experiment.versions import NOT_INSTALLED, versions_of
 from benchmark.metrics import get_metric, metric_names
-from benchmark.statistics.repetitions import FEW_REPETITIONS, few_words
+from benchmark.statistics.recommendation import FEW_REPETITIONS, few_words
 from benchmark.techniques import find_technique, get_technique, list_techniques
 from benchmark.techniques._search import search_space
 from benchmark.text.embedded import OF_NETWORKS

@@ -15,7 +15,7 @@ from benchmark.runs.manifest import Manifest
 from benchmark.runs.report_frames import Scenario, records
 from benchmark.statistics.answers import DISCRIMINATION, NEARLY_ALL, is_constant
 from benchmark.statistics.cells import Resampling
-from benchmark.statistics.levels import level_changes
+from benchmark.statistics.intervals import level_changes
 from benchmark.statistics.recommendation import BASELINE, OF_BASELINE, RECOMMENDED, VERDICTS, Criteria
 from benchmark.statistics.unprocessing import INSIDE
 

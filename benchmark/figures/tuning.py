@@ -65,7 +65,7 @@ def draw_regret(statistics: RunStatistics, choice: Choice = EVERYTHING) -> Page:
             above.plot(beta, rows["regret"], mec="white", mew=0.4, zorder=3, **look)
             below.plot(rows["beta"], rows["breaks"], mec="white", mew=0.4, **look)
         rows = part.drop_duplicates("beta").sort_values("beta")
-        below.plot(rows["beta"], rows["breaks_against"], mec="white", mew=0.4, **oracle)
+        below.plot(rows["beta"], rows["breaks_oracle"], mec="white", mew=0.4, **oracle)
         for axes in (above, below):
             style.set_level_ticks(axes, run.levels)
             axes.set_xlim(*style.padded(part["beta"], 0.06, 0.02))
@@ -83,7 +83,7 @@ def draw_regret(statistics: RunStatistics, choice: Choice = EVERYTHING) -> Page:
 def _parts(statistics: RunStatistics) -> Iterator[tuple[str, pd.DataFrame]]:
     """Yield heading and mean regrets over techniques, of all datasets together and then of each."""
     table = statistics.regret
-    table = table[(table["technique"] == "") & (table["against"] == "oracle")]
+    table = table[table["technique"] == ""]
     several = [column for column in ("bias", "classifier") if table[column].nunique() > 1]
     headings = {dataset.name: dataset.heading for dataset in statistics.run.datasets}
     table = table.sort_values("dataset", key=lambda names: names != "", kind="stable")

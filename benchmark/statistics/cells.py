@@ -34,10 +34,6 @@ DECIMALS = 12
 ROUNDING = 1e-12
 """Relative difference below which two numbers are equal but for rounding."""
 
-NO_BASELINE = "no_baseline"
-NO_BETTER_VALUE = "no_better_value"
-"""Reasons why a technique cannot be compared."""
-
 
 class Goal(Protocol):
     """A metric's best value and direction; every :class:`benchmark.metrics.Metric` is one."""
@@ -305,14 +301,6 @@ def _checked(results: pd.DataFrame) -> pd.DataFrame:
         )
     if results.empty:
         raise StatisticsError("There are no results", expected="at least one row", got="none")
-    table = with_numbers(results)
-    require_unique("results", table, RESULT_COLUMNS[:-1])
-    table["value"] = table["value"].where(np.isfinite(table["value"]))
-    return table
-
-
-def with_numbers(results: pd.DataFrame) -> pd.DataFrame:
-    """Return results in a new frame, with float values; other values are a StatisticsError."""
     table = results[list(RESULT_COLUMNS)].copy()
     try:
         table["value"] = table["value"].astype(float)
@@ -323,6 +311,8 @@ def with_numbers(results: pd.DataFrame) -> pd.DataFrame:
             got=str(error),
             remedy="leave these rows out, or give their reasons as failures",
         ) from error
+    require_unique("results", table, RESULT_COLUMNS[:-1])
+    table["value"] = table["value"].where(np.isfinite(table["value"]))
     return table
 
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from functools import cache
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any
 
 import pandas as pd
 
@@ -25,31 +25,17 @@ HIDDEN_BIAS = "hidden_bias"
 _EQUAL = 1e-9
 
 
-class HiddenBias(NamedTuple):
-    """A row of the table, for a goal, a hidden dose, and a dose that is planted on top."""
+HIDDEN_BIAS_COLUMNS = (
+    *("goal", "hidden", "dose", "tau", "tau_low", "tau_high", "ceiling"),
+    *("regret", "regret_low", "regret_high", "drop_regret", "nothing_regret", "datasets"),
+)
+"""Columns of the table: a goal, a hidden dose, and a dose that is planted on top.
 
-    goal: str
-    hidden: float
-    dose: float
-    tau: float  # Kendall's τ between both ranks, the mean over the datasets
-    tau_low: float  # ends of its interval, as below
-    tau_high: float
-    ceiling: float  # agreement of ranks with themselves, between halves of the repetitions
-    regret: float  # the distance to the goal by which the apparent choice is worse than the best choice
-    regret_low: float
-    regret_high: float
-    drop_regret: float  # the regret of always leaving out the sensitive feature
-    nothing_regret: float  # the regret of doing nothing
-    datasets: int  # their number
-
-    @property
-    def tells(self) -> bool:
-        """Whether ranks are shown to agree with the truth: the interval of τ lies above 0."""
-        return self.tau_low > 0
-
-
-HIDDEN_BIAS_COLUMNS = HiddenBias._fields
-"""Columns of the table."""
+``tau`` is Kendall's τ between both ranks, the mean over the number of ``datasets``, with its interval.
+``ceiling`` is the agreement of ranks with themselves, between halves of the repetitions. ``regret``, with its
+interval, is the distance to the goal by which the apparent choice is worse than the best choice. Next are the
+regrets of always leaving out the sensitive feature, and of doing nothing.
+"""
 
 
 def hidden_bias_table() -> pd.DataFrame:
@@ -67,11 +53,11 @@ def greatest_hidden(table: pd.DataFrame) -> float:
     return float(table.groupby("goal")["hidden"].max().min())
 
 
-def row_at(table: pd.DataFrame, goal: str, hidden: float, dose: float) -> HiddenBias | None:
-    """Return the row of the smallest measured hidden dose that is at least ``hidden``, or None.
+def row_at(table: pd.DataFrame, goal: str, hidden: float, dose: float) -> Any:
+    """Return the record of the smallest measured hidden dose that is at least ``hidden``, or None.
 
     ``table`` is from :func:`hidden_bias_table`, and ``goal`` is one of :data:`~benchmark.columns.GOALS`.
-    ``hidden`` and ``dose`` are label gaps, hidden and planted on top. The row has the measured dose nearest
+    ``hidden`` and ``dose`` are label gaps, hidden and planted on top. It has the measured dose nearest
     to ``dose``, the smaller of two.
     """
     rows = table[(table["goal"] == goal) & (table["hidden"] >= hidden - _EQUAL)]
@@ -79,9 +65,7 @@ def row_at(table: pd.DataFrame, goal: str, hidden: float, dose: float) -> Hidden
         return None
     rows = rows[rows["hidden"] == rows["hidden"].min()].sort_values("dose")
     away = (rows["dose"] - dose).abs().round(9)
-    row = rows.loc[away.idxmin()]
-    numbers = {name: float(row[name]) for name in HIDDEN_BIAS_COLUMNS[1:-1]}
-    return HiddenBias(goal=goal, datasets=int(row["datasets"]), **numbers)
+    return next(rows.loc[[away.idxmin()]].itertuples(index=False))
 
 
 def withheld(table: pd.DataFrame, hidden: float, dose: float, goal: str) -> bool:
@@ -93,4 +77,4 @@ def withheld(table: pd.DataFrame, hidden: float, dose: float, goal: str) -> bool
     if hidden < -_EQUAL:
         return False
     row = row_at(table, goal, min(hidden, greatest_hidden(table)), dose)
-    return row is not None and not row.tells
+    return row is not None and not row.tau_low > 0

@@ -1,4 +1,4 @@
-"""Student's interval of a mean over repetitions, which every estimate with an interval uses."""
+"""Intervals of means over repetitions, of their ratios, and of changes between levels of bias."""
 
 import numpy as np
 import pandas as pd
@@ -7,8 +7,10 @@ from scipy.special import stdtrit
 
 from benchmark.errors import StatisticsError
 from benchmark.statistics.cells import (
+    CELL_KEY,
     Array,
     Cells,
+    Resampling,
     all_equal,
     first_true,
     of_rows,
@@ -135,3 +137,31 @@ def cell_intervals(results: pd.DataFrame | Cells) -> pd.DataFrame:
             }
         ),
     )
+
+
+def level_changes(
+    results: pd.DataFrame, technique: str, resampling: Resampling | None = None
+) -> pd.DataFrame:
+    """Return by how much each metric of a technique differs from its value at β = 0, in the same repetitions.
+
+    Repetitions have the same random numbers at all levels (``paired_betas``). ``resampling`` says whether
+    they are repeated splits of the same rows. The result has the keys of
+    :class:`~benchmark.statistics.cells.Cells`, ``n``, ``change``, ``change_low`` and ``change_high``, and a
+    row for each metric at each level above 0. ``change`` is the mean over ``n`` repetitions. The result is
+    empty where β = 0 was not run.
+    """
+
+    def changes(values: pd.DataFrame) -> pd.DataFrame:
+        """Return the technique's values in each split minus its values at β = 0."""
+        values = values[values["technique"] == technique]
+        splits = {*CELL_KEY, "repetition", "fold"} - {"beta"}
+        keys = [name for name in values.columns if name in splits]
+        clean = values[values["beta"] == 0].set_index(keys)["value"].rename("clean")
+        others = values[values["beta"] > 0].join(clean, on=keys, how="inner")
+        return others.assign(value=others["value"] - others["clean"]).drop(columns="clean")
+
+    changed = changes(results)
+    if changed.empty:
+        return pd.DataFrame()
+    table = cell_intervals(to_cells(changed, resampling and resampling.changed(changes)))
+    return table.rename(columns={"mean": "change", "ci_low": "change_low", "ci_high": "change_high"})

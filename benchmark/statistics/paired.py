@@ -9,8 +9,6 @@ import pandas as pd
 from benchmark.statistics.across import ALPHA
 from benchmark.statistics.cells import (
     CELL_KEY,
-    NO_BASELINE,
-    NO_BETTER_VALUE,
     SCENARIO,
     Array,
     Cells,
@@ -127,9 +125,9 @@ def paired_comparisons(
     unordered = ~np.isfinite(improvement).any(axis=1)
     table["reason"] = first_true(
         {
-            NO_BASELINE: partner < 0,
+            "no_baseline": partner < 0,
             "few_pairs": np.maximum(n, n_splits) < 2,
-            NO_BETTER_VALUE: unordered,
+            "no_better_value": unordered,
             NO_FOLDS: n_splits == 0,
             "all_zero": ~np.nan_to_num(by_split).any(axis=1),
             "all_equal": all_equal(by_split),

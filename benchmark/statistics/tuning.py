@@ -13,16 +13,13 @@ WHERE_TUNED = ("dataset", "bias", "classifier", "beta")
 """Columns that locate a regret, besides a technique; the dataset is empty in a mean over datasets."""
 
 REGRET_COLUMNS = (
-    *(*WHERE_TUNED, "technique", "chosen_on", "against", "n_techniques", "n"),
-    *("regret", "regret_low", "regret_high"),
-    *("more_excess", "more_excess_low", "more_excess_high"),
-    *("excess", "breaks", "breaks_against", "objective", "objective_against"),
+    *(*WHERE_TUNED, "technique", "chosen_on", "n_techniques", "n"),
+    *("regret", "regret_low", "regret_high", "breaks", "breaks_oracle"),
 )
 
 CHOSEN_ON = ("default", "biased", "clean", "oracle")
 """Rows that settings are chosen on, as in ``tuning.csv``; ``default`` settings are not chosen."""
 
-_AGAINST = {"oracle": CHOSEN_ON[:3], "clean": CHOSEN_ON[:2], "default": ("biased",)}
 _ROUNDING = 1e-12
 
 
@@ -33,7 +30,7 @@ def regrets(
     greatest: bool,
     apart: Collection[tuple[str, str, float]] = (),
 ) -> pd.DataFrame:
-    """Return the loss from choosing settings on other rows than the rows that the choice is meant for.
+    """Return the loss from choosing settings on other rows than the oracle, which chooses on test rows.
 
     Columns :data:`REGRET_COLUMNS`, which ``results/README.md`` explains at ``regret.csv``. Means over
     repetitions have Student's intervals. A row without a technique is the mean over ``n_techniques`` that
@@ -56,22 +53,18 @@ def regrets(
     times = tuning["beta"].nunique() * tuning["repetition"].nunique()
     complete = sizes.index[sizes == times]
     rows: list[tuple[object, ...]] = []
-    for against, choices in _AGAINST.items():
-        for on in choices:
-            if not {on, against} <= set(wide["objective"].columns):
-                continue
-            pairs = pd.DataFrame(
-                {
-                    "regret": sign * (wide["objective", on] - wide["objective", against]),
-                    "more_excess": wide["excess", on] - wide["excess", against],
-                    "excess": wide["excess", on],
-                    "excess_against": wide["excess", against],
-                    "objective": wide["objective", on],
-                    "objective_against": wide["objective", against],
-                }
-            ).dropna()
-            for where, technique, n_techniques, part in _parts(pairs.reset_index(), complete, apart):
-                rows.append((*where, technique, on, against, n_techniques, *_summary(part, overlaps)))
+    for on in CHOSEN_ON[:3]:
+        if not {on, "oracle"} <= set(wide["objective"].columns):
+            continue
+        pairs = pd.DataFrame(
+            {
+                "regret": sign * (wide["objective", on] - wide["objective", "oracle"]),
+                "breaks": wide["excess", on],
+                "breaks_oracle": wide["excess", "oracle"],
+            }
+        ).dropna()
+        for where, technique, n_techniques, part in _parts(pairs.reset_index(), complete, apart):
+            rows.append((*where, technique, on, n_techniques, *_summary(part, overlaps)))
     table = pd.DataFrame(rows, columns=list(REGRET_COLUMNS))
     return table.astype({"beta": float, "n": int, "n_techniques": int})
 
@@ -96,11 +89,8 @@ def _parts(
 def _summary(pairs: pd.DataFrame, overlaps: Mapping[str, float]) -> tuple[float, ...]:
     """Return the values of :data:`REGRET_COLUMNS` from ``n`` on."""
     # Techniques and datasets of one repetition share samples: a repetition is one value.
-    means = pairs.groupby("repetition")[["regret", "more_excess"]].mean().to_numpy(dtype=float).T
+    means = pairs.groupby("repetition")["regret"].mean().to_numpy(dtype=float)[None, :]
     overlap = max(overlaps.get(str(name), 0.0) for name in pairs["dataset"].unique())
-    low, high = student_intervals(means, overlap=overlap)
-    (regret, more), excess = means.mean(axis=1), pairs["excess"]
-    breaks = [float((pairs[name] > _ROUNDING).mean()) for name in ("excess", "excess_against")]
-    levels = [float(pairs[name].mean()) for name in ("objective", "objective_against")]
-    numbers = (regret, low[0], high[0], more, low[1], high[1], excess.mean())
-    return means.shape[1], *map(float, numbers), *breaks, *levels
+    (low,), (high,) = student_intervals(means, overlap=overlap)
+    breaks = (pairs[["breaks", "breaks_oracle"]] > _ROUNDING).mean()
+    return means.shape[1], float(means.mean()), float(low), float(high), *map(float, breaks)

@@ -31,8 +31,7 @@ LEVEL = ("dataset", "bias", "test", "beta")
 
 FRONTIER_GAP_COLUMNS = (
     *WHERE,
-    *("best_technique", "best_classifier", "n", "missing"),
-    *("difference", "difference_low", "difference_high", "standing", "reason"),
+    *("n", "missing", "difference", "difference_low", "difference_high", "standing", "reason"),
 )
 """Columns of :func:`frontier_gaps`."""
 
@@ -118,9 +117,8 @@ def frontier_gaps(
     standing = first_true(
         {"": low.isna(), INSIDE: high < -EQUAL, BEYOND: low > EQUAL, ON: np.ones(len(table), dtype=bool)}
     )
-    whose = best[[*LEVEL, *_WHOSE]].drop_duplicates().rename(columns={n: f"best_{n}" for n in _WHOSE})
     names = {"mean": "difference", "ci_low": "difference_low", "ci_high": "difference_high"}
-    table = table.rename(columns=names).assign(standing=standing).merge(whose, on=list(LEVEL))
+    table = table.rename(columns=names).assign(standing=standing)
     return table[list(FRONTIER_GAP_COLUMNS)]
 
 

@@ -32,7 +32,7 @@ from benchmark.report.folder import write_run_folder
 from benchmark.runs.finished import read_optional, read_results, read_run
 from benchmark.runs.verdicts import baselines_of, results_answers
 from benchmark.statistics.answers import standings
-from benchmark.statistics.repetitions import repetitions_for
+from benchmark.statistics.recommendation import repetitions_for
 from benchmark.techniques import Search, get_technique, list_techniques
 from benchmark.techniques._search import search_space, space_flaws, space_of
 from tests.helpers.engines import InProcess

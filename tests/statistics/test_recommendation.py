@@ -12,8 +12,7 @@ from scipy.stats import t as student
 from benchmark.columns import EQUALISE, GOALS, RESTORE
 from benchmark.statistics.answers import ANSWER_COLUMNS, ConstantAnswer, constant_on, unranked
 from benchmark.statistics.cells import Baselines, Resampling
-from benchmark.statistics.recommendation import Criteria
-from benchmark.statistics.repetitions import repetitions_for
+from benchmark.statistics.recommendation import Criteria, repetitions_for
 from benchmark.statistics.restoration import UNDO_COLUMNS
 from tests.helpers.answers import (
     BASELINE,
