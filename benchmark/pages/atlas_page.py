@@ -16,11 +16,13 @@ from benchmark.atlas.adviser import Adviser, Stage
 from benchmark.atlas.means import BY_CHANCE, VALUES
 from benchmark.atlas.recommenders import DROP_TECHNIQUE
 from benchmark.atlas.sentences import WORDS, name_of
-from benchmark.columns import GOALS, RESTORE
+from benchmark.columns import GOALS, RESTORE, UNTREATED
 from benchmark.pages.html import render
 
 ANY = "any"
 """Value of a choice that restricts nothing."""
+_OF_DOT = ["technique", "card"]
+_NUMBERS = [*VALUES.values(), "accuracy", "given_back", BY_CHANCE]
 
 
 def choices_of(adviser: Adviser) -> dict[str, list[str]]:
@@ -59,18 +61,19 @@ def atlas_page(adviser: Adviser) -> str:
     for key, technique, sentences in sentences_of(adviser):
         advice[key] = [technique, *(texts.setdefault(sentence, len(texts)) for sentence in sentences)]
     payload = {
-        "choices": choices_of(adviser),
         "texts": list(texts),
         "advice": advice,
         "techniques": {name: name_of(name) for name in adviser.scenarios[RESTORE].techniques[1:]},
         "reasons": WORDS["failed"],
+        "numbers": _NUMBERS,
         "rows": _rows(adviser),
         "failed": _failed(adviser),
         "toml": _toml(adviser),
         "parts": _parts(adviser),
-        "drop": DROP_TECHNIQUE,
+        "marks": {"nothing": UNTREATED, "drop": DROP_TECHNIQUE, "oracle": "oracle"},
     }
-    script = files("benchmark.pages").joinpath("static", "atlas.js").read_text(encoding="utf-8")
+    static = files("benchmark.pages").joinpath("static")
+    script = "".join((static / name).read_text(encoding="utf-8") for name in ("elements.js", "atlas.js"))
     return render(
         "atlas.html",
         title=adviser.atlas.title,
@@ -90,25 +93,27 @@ def atlas_page(adviser: Adviser) -> str:
     )
 
 
-def _rows(adviser: Adviser) -> dict[str, list[list[Any]]]:
-    """Return values by learner, bias and dose: card, technique, both values, accuracy, shares, reasons.
+def _rows(adviser: Adviser) -> dict[str, dict[str, dict[str, list[Any]]]]:
+    """Return by learner, bias and dose the numbers of each technique on each card, and why it is not allowed.
 
-    They are means over both halves of the splits and, for cards with several editions, over these.
+    They are means over both halves of the splits, over editions of a card, and over the biases and doses.
     """
-    rows = adviser.tables.dose_rows
-    numbers = [*VALUES.values(), "accuracy", "given_back", BY_CHANCE]
-    keys = ["classifier", "bias", "level", "card", "technique"]
-    means = rows.groupby(keys, sort=True)[numbers].mean()
-    reasons = pd.DataFrame({goal: _most_frequent(rows, keys, f"reason_{goal}") for goal in GOALS})
-    oracle = _oracles(adviser)
-    table: dict[str, list[list[Any]]] = {}
-    for key, values, why in zip(means.index, means.to_numpy(), reasons.to_numpy(), strict=True):
-        learner, bias, dose, card, technique = key
-        at = f"{learner}|{bias}|{dose:g}"
-        table.setdefault(at, []).append([card, technique, *map(_short, values), *why])
-    for (learner, bias, dose, card), of_goals in oracle.items():
-        at = f"{learner}|{bias}|{dose:g}"
-        table[at].append([card, "oracle", *map(_short, of_goals), None, None, None, "", ""])
+    _, biases, doses, learners, *_ = choices_of(adviser).values()
+    rows = pd.concat([adviser.tables.dose_rows, _oracles(adviser)], ignore_index=True)
+    table: dict[str, dict[str, dict[str, list[Any]]]] = {}
+    for learner, bias, dose in itertools.product(learners, biases, doses):
+        some = rows[
+            (rows["classifier"] == learner)
+            & ((bias == ANY) | (rows["bias"] == bias))
+            & ((dose == ANY) | (rows["level"].map("{:g}".format) == dose))
+        ]
+        means = some.groupby([*_OF_DOT, "bias", "level"])[_NUMBERS].mean().groupby(level=_OF_DOT).mean()
+        reasons = pd.DataFrame({goal: _most_frequent(some, f"reason_{goal}") for goal in GOALS})
+        found = table.setdefault(f"{learner}|{bias}|{dose}", {})
+        for (technique, card), numbers, why in zip(
+            means.index, means.to_numpy(), reasons.to_numpy(), strict=True
+        ):
+            found.setdefault(technique, {})[card] = [*map(_short, numbers), *why]
     return table
 
 
@@ -126,20 +131,20 @@ def _failed(adviser: Adviser) -> dict[str, dict[str, list[str]]]:
     return failed
 
 
-def _oracles(adviser: Adviser) -> dict[tuple[str, str, float, str], list[float]]:
-    """Return the oracle's score for both goals by learner, bias, dose and card."""
-    found: dict[tuple[str, str, float, str], list[float]] = {}
+def _oracles(adviser: Adviser) -> pd.DataFrame:
+    """Return the oracle's scores for both goals as rows of a technique."""
+    scores = []
     for goal in GOALS:
         scenarios = adviser.scenarios[goal]
-        table = scenarios.frame.assign(score=scenarios.by_other_half(scenarios.choice_of_oracle))
-        for key, value in table.groupby(["classifier", "bias", "level", "card"])["score"].mean().items():
-            found.setdefault(key, []).append(float(value))  # type: ignore[arg-type]
-    return {key: values for key, values in found.items() if len(values) == len(GOALS)}
+        table = scenarios.frame.assign(**{VALUES[goal]: scenarios.by_other_half(scenarios.choice_of_oracle)})
+        scores.append(table.groupby(["classifier", "bias", "level", "card"])[VALUES[goal]].mean())
+    both = pd.concat(scores, axis=1, join="inner").reset_index()
+    return both.assign(technique="oracle", **{f"reason_{goal}": "" for goal in GOALS})
 
 
-def _most_frequent(rows: pd.DataFrame, keys: list[str], column: str) -> pd.Series:
-    """Return the most frequent reason where a technique is not allowed in most rows, else ""; by key."""
-    counts = rows.groupby([*keys, column], sort=True).size().unstack(fill_value=0)
+def _most_frequent(rows: pd.DataFrame, column: str) -> pd.Series:
+    """Return the most frequent reason where a technique is not allowed in most rows, else ""; by dot."""
+    counts = rows.groupby([*_OF_DOT, column], sort=True).size().unstack(fill_value=0)
     given = counts.drop(columns="", errors="ignore")
     if given.empty:
         return pd.Series("", index=counts.index)

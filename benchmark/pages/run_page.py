@@ -26,7 +26,7 @@ from benchmark.wording import render as render_text
 PAGE_NAME = "report.html"
 """Name of the page in a run's folder."""
 
-_SCRIPTS = ("view.js", "tables.js", "picture.js")
+_SCRIPTS = ("elements.js", "view.js", "tables.js", "picture.js")
 
 # Endings of files that commands write for readers, and folders with such files besides the page's.
 _FOR_READERS = {".csv", ".html", ".json", ".md", ".pdf", ".png", ".svg", ".tex"}
@@ -52,7 +52,7 @@ def prepare_page(facts: Facts) -> Callable[[Path], Path]:
     written. The same facts in the same folder give the same bytes.
     """
     static = files("benchmark.pages").joinpath("static")
-    scripts = [*((static / name).read_text(encoding="utf-8") for name in _SCRIPTS), _plotly()]
+    scripts = ["".join((static / name).read_text(encoding="utf-8") for name in _SCRIPTS), _plotly()]
     values = {
         "title": facts.run.title,
         "run": facts.run,

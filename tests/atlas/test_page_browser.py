@@ -44,7 +44,7 @@ def test_choices_change_the_sentence_and_the_dots(page: Page, address: str) -> N
     assert "try massaging." in page.inner_text("#answer")
     page.select_option("#bias", "selection")
     assert "try reweighing." in page.inner_text("#answer")
-    assert page.locator("#dots circle").count() == 12
+    assert page.locator("#dots .dot").count() == 12
     page.select_option("#technique", "drop_sensitive")
     assert "leaving the group out" in page.inner_text("#dots-told")
 
@@ -64,7 +64,7 @@ def test_a_link_keeps_the_view(page: Page, address: str) -> None:
 
 def test_a_dot_leads_to_its_row_and_its_file(page: Page, address: str) -> None:
     page.goto(address)
-    page.locator("#dots a").first.click()
+    page.locator("#dots button").first.click()
     told = page.inner_text("#details")
     assert "restoration_distance" in told
     assert "[parts.core]" in told

@@ -306,7 +306,7 @@ def test_names_are_text(visit: Visits, made_up: Path) -> None:
     page = visit(made_up)
     assert page.title() == f"Made up {SCRIPT}"
     assert {row[0] for row in table(page, "level")[:-1]} >= {SCRIPT}
-    assert page.locator("script").count() == 6
+    assert page.locator("script").count() == 4
     assert page.locator("main b, img[src=x]").count() == 0
     # The plotting library reads some tags: names in a saved picture are as they are.
     with page.expect_download() as waiting:

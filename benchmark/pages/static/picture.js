@@ -1,4 +1,3 @@
-"use strict";
 // The trade-off: accuracy against the chosen metric, at all levels of bias.
 
 // Colors; `scale` has those of the levels of bias.

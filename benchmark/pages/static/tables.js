@@ -1,4 +1,3 @@
-"use strict";
 // The sentence, the table of techniques and levels of bias, the table of the chosen level, and its file.
 
 // The name of a technique, with its role if it has one.

@@ -1,17 +1,6 @@
-"use strict";
 // The view: the facts and words of the page, what is chosen, the link with the choices, tabs and colors.
 
-const [facts, words] = ["facts", "words"].map((id) => JSON.parse(document.getElementById(id).textContent));
-
-const $ = (id) => document.getElementById(id);
-const make = (tag, attributes = {}, ...children) => {
-  const element = document.createElement(tag);
-  for (const [name, value] of Object.entries(attributes)) {
-    if (value !== null && value !== false) element.setAttribute(name, value === true ? "" : value);
-  }
-  element.append(...children);
-  return element;
-};
+const [facts, words] = ["facts", "words"].map((id) => JSON.parse($(id).textContent));
 
 const ACCURACY = "accuracy";
 const TABS = [...document.querySelectorAll("[role=tab]")].map((tab) => tab.id.slice("tab-".length));
