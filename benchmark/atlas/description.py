@@ -18,7 +18,7 @@ from benchmark.atlas.means import MEAN_COLUMNS
 from benchmark.atlas.regret import REGRET_COLUMNS
 from benchmark.atlas.tables import CELL_TABLE, CELLS, FEATURES, MEANS, TEXTS
 from benchmark.atlas.variance import VARIANCE_COLUMNS
-from benchmark.text.croissant import SUFFIX, DescribedColumn, DescribedTable, croissant
+from benchmark.text.croissant import SUFFIX, DescribedTable, croissant
 from benchmark.text.writing import PACKED, plain_or_packed, write_json
 
 TABLES: Mapping[str, tuple[str, ...]] = {
@@ -43,7 +43,8 @@ def write_description(folder: Path, atlas: Atlas) -> Path:
     tables = [
         DescribedTable(
             path,
-            [DescribedColumn(name, MEANINGS[name], _kind(name)) for name in columns],
+            {name: MEANINGS[name] for name in columns},
+            {name: _kind(name) for name in columns},
             Path(file).stem,
         )
         for file, columns in TABLES.items()
@@ -51,14 +52,7 @@ def write_description(folder: Path, atlas: Atlas) -> Path:
     ]
     description = croissant(
         tables,
-        name=f"betabench_{atlas.name}",
-        description=f"{atlas.title} Tables of the betabench atlas, version {atlas.version}.",
-        license_text="https://spdx.org/licenses/MIT.html",
-        citation=f"The betabench developers ({RELEASED[:4]}). The betabench atlas, version {atlas.version}.",
-        version=atlas.version,
-        published=RELEASED,
-        url="",
-        responsible={
+        {
             "dataCollection": "Computed by betabench from public datasets with planted bias; see atlas.json.",
             "dataBiases": [
                 "Bias was planted on purpose. What bias the sources had before is unknown.",
@@ -68,6 +62,12 @@ def write_description(folder: Path, atlas: Atlas) -> Path:
             "dataUseCases": "To compare fairness techniques and advice on data that advice has not seen.",
             "dataLimitations": "Few independent groups of datasets. People's bias may be of another kind.",
         },
+        name=f"betabench_{atlas.name}",
+        description=f"{atlas.title} Tables of the betabench atlas, version {atlas.version}.",
+        license="https://spdx.org/licenses/MIT.html",
+        citeAs=f"The betabench developers ({RELEASED[:4]}). The betabench atlas, version {atlas.version}.",
+        version=atlas.version,
+        datePublished=RELEASED,
     )
     return write_json(folder / f"{atlas.name}{SUFFIX}", description)
 

@@ -26,7 +26,7 @@ from benchmark.experiment.prepare import describe_bias, learned_network, network
 from benchmark.experiment.versions import package_versions
 from benchmark.network.model import Network
 from benchmark.seeding import generator
-from benchmark.text.croissant import SUFFIX, DescribedColumn, DescribedTable, croissant
+from benchmark.text.croissant import SUFFIX, DescribedTable, croissant
 from benchmark.text.words import few
 from benchmark.text.writing import write_json
 
@@ -181,23 +181,16 @@ def write_sample(
 def _croissant(path: Path, card: Card, table: Table, facts: dict[str, Any]) -> dict[str, Any]:
     """Return the Croissant description of a sample: its columns, its planted bias, its limits."""
     expected = facts["expected"]
-    columns = []
+    columns = {}
     for column in table.schema.columns:
         spec = card.columns.get(column.name)
         about = spec.description if spec is not None else ""
         states = few(column.states, _MOST_STATES, "others")
-        columns.append(DescribedColumn(column.name, f"{about}. States: {states}".removeprefix(". ")))
+        columns[column.name] = f"{about}. States: {states}".removeprefix(". ")
     origin = facts.get("real_rows") or facts.get("network")
     return croissant(
         [DescribedTable(path, columns)],
-        name=f"{card.name}_{path.stem}",
-        description=f"{card.title}, a sample of {len(table):,} rows with planted bias. {facts['planted']}.",
-        license_text=card.licence or "see the source",
-        citation=card.bibtex or card.citation,
-        version=str(facts["versions"].get("betabench", "")),
-        published=RELEASED,
-        url=card.homepage,
-        responsible={
+        {
             "dataCollection": f"Drawn by betabench from {origin}, seed {facts['seed']}.",
             "dataBiases": [
                 f"Planted on purpose, at level {facts['beta']:g}: {facts['planted']}.",
@@ -210,6 +203,13 @@ def _croissant(path: Path, card: Card, table: Table, facts: dict[str, Any]) -> d
             "dataUseCases": "To test fairness techniques on a known amount of bias.",
             "dataLimitations": "The bias that the source had before is unknown. Not for decisions on people.",
         },
+        name=f"{card.name}_{path.stem}",
+        description=f"{card.title}, a sample of {len(table):,} rows with planted bias. {facts['planted']}.",
+        license=card.licence or "see the source",
+        citeAs=card.bibtex or card.citation,
+        version=str(facts["versions"].get("betabench", "")),
+        datePublished=RELEASED,
+        url=card.homepage,
     )
 
 

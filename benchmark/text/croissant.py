@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -44,20 +44,12 @@ _READ_BY_COLUMN = (".csv", ".parquet")
 
 
 @dataclass(frozen=True)
-class DescribedColumn:
-    """A column of a described table."""
-
-    name: str
-    meaning: str
-    kind: str = "sc:Text"  # a type of schema.org: sc:Text, sc:Integer, sc:Float
-
-
-@dataclass(frozen=True)
 class DescribedTable:
     """A file with a table. Only columns of CSV and Parquet files are described, which programs read by it."""
 
     path: Path
-    columns: Sequence[DescribedColumn]
+    columns: Mapping[str, str]  # the meaning of each by its name
+    kinds: Mapping[str, str] = field(default_factory=dict)  # sc:Integer, sc:Float of schema.org; else text
     name: str = "rows"  # of its records
 
     def file(self) -> dict[str, Any]:
@@ -76,45 +68,31 @@ class DescribedTable:
         fields = [
             {
                 "@type": "cr:Field",
-                "@id": f"{self.name}/{column.name}",
-                "name": column.name,
-                "description": column.meaning,
-                "dataType": column.kind,
-                "source": {"fileObject": {"@id": self.path.name}, "extract": {"column": column.name}},
+                "@id": f"{self.name}/{column}",
+                "name": column,
+                "description": meaning,
+                "dataType": self.kinds.get(column, "sc:Text"),
+                "source": {"fileObject": {"@id": self.path.name}, "extract": {"column": column}},
             }
-            for column in self.columns
+            for column, meaning in self.columns.items()
         ]
         return {"@type": "cr:RecordSet", "@id": self.name, "name": self.name, "field": fields}
 
 
 def croissant(
-    tables: Sequence[DescribedTable],
-    *,
-    name: str,
-    description: str,
-    license_text: str,
-    citation: str,
-    version: str,
-    published: str,
-    url: str,
-    responsible: Mapping[str, str | Sequence[str]],
+    tables: Sequence[DescribedTable], responsible: Mapping[str, str | Sequence[str]], **properties: str
 ) -> dict[str, Any]:
     """Return the description of tables that were written to files of one folder.
 
-    ``responsible`` has properties of the responsible-AI part by their names, such as ``dataBiases``.
+    ``properties`` are those of schema.org, such as ``license``, and ``responsible`` those of the
+    responsible-AI part, such as ``dataBiases``. Empty ones are left out.
     """
     return {
         "@context": _CONTEXT,
         "@type": "sc:Dataset",
         "conformsTo": [CROISSANT, RESPONSIBLE_AI],
-        "name": name,
-        "description": description,
-        "license": license_text,
-        "citeAs": citation,
-        "version": version,
-        "datePublished": published,
-        **({"url": url} if url else {}),
+        **{name: value for name, value in properties.items() if value},
         "distribution": [table.file() for table in tables],
         "recordSet": [table.records() for table in tables if table.path.suffix.lower() in _READ_BY_COLUMN],
-        **{f"rai:{key}": value for key, value in responsible.items() if value},
+        **{f"rai:{name}": value for name, value in responsible.items() if value},
     }
