@@ -141,19 +141,19 @@ def cluster_before_kind(of: Comparison) -> Decision:
     [low], [high] = student_intervals(pseudo[None, :], estimate=np.array([more]))
     evidence = (
         f"{100 * cluster:.0f} % and {100 * kind:.0f} % of the variance, over the {len(without)} sources of "
-        f"data with all kinds and doses. The difference is {100 * more:.0f} points ({100 * low:.0f} to "
+        f"data with all kinds and levels. The difference is {100 * more:.0f} points ({100 * low:.0f} to "
         f"{100 * high:.0f})"
     )
     return _fate(low > 0, high <= 0), evidence
 
 
 def planting_loses(of: Comparison) -> Decision:
-    """Decide whether planting has more regret than leaving the group out, where a gap of .10 is hidden."""
+    """Decide whether planting has more regret than leaving the group out, where labels hide a gap of .10."""
     part = of.parts[RESTORE, HIDDEN]
     frame, choices = part.scenarios.frame, part.choices
-    hidden = np.isclose(frame["level"], 0.1)
-    more = (choices[PLANTING].score - choices[DROP].score)[hidden]
-    return _difference(cluster_means(frame[hidden], more)[0].to_numpy())
+    at_tenth = np.isclose(frame["level"], 0.1)
+    more = (choices[PLANTING].score - choices[DROP].score)[at_tenth]
+    return _difference(cluster_means(frame[at_tenth], more)[0].to_numpy())
 
 
 def features_do_not_win(of: Comparison) -> Decision:

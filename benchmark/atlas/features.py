@@ -104,9 +104,9 @@ def _auc(
     if min(len(np.unique(units[target == side])) for side in (False, True)) < _FOLDS or not codes.shape[1]:
         return np.nan
     kind = StratifiedKFold if persons is None else StratifiedGroupKFold
-    folds = kind(_FOLDS, shuffle=True, random_state=0)
+    parts = kind(_FOLDS, shuffle=True, random_state=0)
     model = CategoricalNB(min_categories=cardinalities)
-    scores = cross_val_predict(model, codes, target, groups=persons, cv=folds, method="predict_proba")[:, 1]
+    scores = cross_val_predict(model, codes, target, groups=persons, cv=parts, method="predict_proba")[:, 1]
     return float(roc_auc_score(target, scores))
 
 
@@ -121,13 +121,12 @@ def part_features(prepared: PreparedExperiment, part: str, atlas: Atlas) -> pd.D
 
 def _rows(prepared: PreparedExperiment, atlas: Atlas) -> Iterator[dict[str, Any]]:
     experiment = prepared.experiment
-    unit = "dose" if experiment.doses else "beta"
     for data in prepared.datasets.values():
         card = load_card(data.entry.card).name
         for bias in data.entry.bias:
             name, hidden = parted_name(bias.name)
             for level in experiment.levels:
-                key = (data.name, name, hidden, level, unit)
+                key = (data.name, name, hidden, level, experiment.level_name)
                 if not data.reaches(bias.name, level):
                     continue
                 blocks = (

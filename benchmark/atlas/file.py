@@ -81,8 +81,8 @@ class Atlas(BaseModel):
     shared: dict[str, Any] = {}
     parts: Annotated[dict[Identifier, dict[str, Any]], Field(min_length=1)]
     lite: dict[str, Any] | None = None  # a part that is run by itself
-    # Parts whose scenarios advice is fitted on and compared on; all unless given. Parts with hidden bias, for
-    # advice from planting in one's rows.
+    # Parts whose scenarios advice is fitted on and compared on; all unless given. Then parts for advice
+    # from planting in one's rows.
     advice: tuple[str, ...] = ()
     planted: tuple[str, ...] = ()
 

@@ -166,14 +166,12 @@ def _scenarios(manifest: Manifest, atlas: Atlas) -> Iterator[Mapping[str, Any]]:
         card = load_card(dataset.entry.card).name
         for bias in dataset.bias:
             name, hidden = parted_name(bias.name)
-            hidden_pooled = bias.hidden is None or bias.hidden.pooled
-            solved = {dose.dose: dose for dose in bias.doses}
             for level in manifest.levels:
-                dose = solved.get(level)
+                dose = bias.dose(level)
                 yield {
                     **{"dataset": dataset.name, "bias": bias.name, "beta": level},
                     **{"bias_name": name, "hidden": hidden, "unit": unit, "card": card},
                     "cluster": atlas.cluster_of(card),
                     "beta_solved": level if dose is None else dose.beta,
-                    "pooled": int(hidden_pooled and (dose is None or dose.pooled)),
+                    "pooled": int(bias.pooled(level)),
                 }

@@ -60,7 +60,7 @@ def recommended_with_planting(
     features: pd.DataFrame,
     features_elsewhere: pd.DataFrame,
 ) -> dict[str, Choices]:
-    """Return the choices of all recommenders for rows with hidden bias, by name.
+    """Return the choices of all recommenders for rows whose labels hide bias, by name.
 
     ``truth`` and ``apparent`` have the same scenarios, with true values, and with the values that planting on
     top shows. ``elsewhere`` are scenarios with planted bias, which advice is fitted on.

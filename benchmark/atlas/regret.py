@@ -45,9 +45,7 @@ AGAINST = (NOTHING, DROP, AVERAGE)
 """Recommenders that all others are compared with."""
 
 ALL, TO_UNDO, HIDDEN = "all", "to_undo", "planted"
-"""Sets of scenarios: with planted and no hidden bias; those of them with something to restore; and with
-hidden bias.
-"""
+"""Sets of scenarios: with planted bias alone; those of them with something to restore; and others."""
 
 PRIMARY = ((DATA, DROP), (DATA, AVERAGE))
 """The contrasts of the primary question, which are not corrected for restoring."""

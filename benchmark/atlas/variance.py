@@ -23,7 +23,7 @@ def variance_shares(scenarios: Scenarios) -> pd.DataFrame:
     r"""Return the shares of factors, and of pairs of factors, in the variance of gains.
 
     By the method of moments for crossed random effects: the mean square of each effect over cell means, minus
-    the mean squares expected from noise and higher interactions. The cells are techniques, kinds, doses of
+    the mean squares expected from noise and higher interactions. The cells are techniques, kinds, levels of
     .05 and .10, clusters and learners, averaged over datasets of a cluster. Only complete combinations count:
     techniques that were tried everywhere, and clusters that have the most combinations of kind, dose and
     learner. Negative components are 0.

@@ -52,6 +52,7 @@ from benchmark.metrics.restoration import OF_REPETITIONS
 from benchmark.models import Derived, Free, Identifier, Identifying, Keyed, Option, Planned
 from benchmark.registry import load_plugin
 from benchmark.techniques import Technique
+from benchmark.text.words import LevelName
 
 # The entries that a name in a list stands for, by field.
 _STAND_FOR: Mapping[str, Callable[[str], list[dict[str, Any]]]] = {
@@ -240,6 +241,11 @@ class Experiment(Identifying):
     def levels(self) -> tuple[float, ...]:
         """Levels of bias, ascending: ``betas``, or 0 and the ``doses``."""
         return self.betas or tuple(sorted({0.0, *self.doses}))
+
+    @property
+    def level_name(self) -> LevelName:
+        """The name of levels of bias in texts and columns of files."""
+        return "dose" if self.doses else "beta"
 
     @property
     def splits(self) -> bool:

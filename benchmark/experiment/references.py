@@ -41,7 +41,7 @@ class References:
         return folds if block.level == 0 else self._at_0(block)
 
     def true(self, block: Block) -> Sequence[Fold]:
-        """Return the folds of a block without planted and without hidden bias."""
+        """Return the folds of a block without any bias."""
         return self._at_0(block, in_truth=True)
 
     def _at_0(self, block: Block, *, in_truth: bool = False) -> Sequence[Fold]:

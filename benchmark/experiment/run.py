@@ -11,10 +11,10 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-from benchmark.columns import BIASED, TRUTH, Test
+from benchmark.columns import BIASED, TRUTH
 from benchmark.errors import ExperimentError, StoreError
 from benchmark.experiment import unprocessing
-from benchmark.experiment.counts import BlockName, FavorableShares
+from benchmark.experiment.counts import FavorableShares
 from benchmark.experiment.draws import draw_folds
 from benchmark.experiment.engine import Engine
 from benchmark.experiment.evaluate import Cell, Evaluator, cell_result
@@ -75,8 +75,7 @@ class Outcome:
     shard: Shard = WHOLE  # the part of the experiment that was planned
     plan: str = ""  # digest of the cells' keys
     processors: tuple[Mapping[str, Any], ...] = ()  # their kinds in this run
-    biased: Mapping[BlockName, float] = field(default_factory=dict)  # FavorableShares.biased
-    hidden: Mapping[BlockName, Mapping[Test, float]] = field(default_factory=dict)  # FavorableShares.hidden
+    favorable: FavorableShares = field(default_factory=FavorableShares)
 
     @property
     def failures(self) -> Counter[str]:
@@ -175,8 +174,7 @@ def compute(
             got=str(len(cells)),
             remedy="check the disk, and run the same command again",
         )
-    shares = favorable.biased, favorable.hidden
-    return Outcome(cells, to_do, seconds, engine.name, shard, plan, tuple(engine.processors), *shares)
+    return Outcome(cells, to_do, seconds, engine.name, shard, plan, tuple(engine.processors), favorable)
 
 
 @dataclass(frozen=True)

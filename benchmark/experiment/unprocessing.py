@@ -179,8 +179,8 @@ class Thresholds:
 def frontier_values(folds: Sequence[UnconstrainedFold], tests: Sequence[Test]) -> tuple[MetricValue, ...]:
     """Return the frontier of a cell as it is stored, as a mean over folds.
 
-    It is empty without folds, and if a fold's training rows have one group only. The test in truth has its
-    own points only where bias is hidden.
+    It is empty without folds, and if a fold's training rows have one group only. The test in truth may have
+    points of its own.
     """
     rules = [Thresholds.chosen(train, score) for train, score, _, _ in folds]
     frontier: list[MetricValue] = []

@@ -41,7 +41,7 @@ from benchmark.statistics.unprocessing import INSIDE, curves_of
 _NUMBERS = re.compile(r"\d+(?:\.\d+)?(?:e[+-]?\d+)?")
 _GOALS: Mapping[str, Any] = {metric: goal for goal, metric in GOAL_METRICS.items()}
 _REFUSED = ("too_few_accepted", "one_group")  # reasons against a technique that is better than the baseline
-_EXAMPLES = (0.0, 0.05, 0.1)  # doses that are shown where the hidden dose is unknown
+_EXAMPLES = (0.0, 0.05, 0.1)  # gaps that are shown where the hidden one is unknown
 _BELOW_ZERO = -5e-4  # as shown
 
 
@@ -191,7 +191,7 @@ def _ranked_cells(statistics: RunStatistics) -> pd.DataFrame:
 
 
 def hidden(statistics: RunStatistics) -> Hidden | None:
-    """Return the effect of hidden bias on the answers of a run in doses with one dataset and one bias.
+    """Return the effect of hidden bias on the answers of a run with one dataset and one bias.
 
     For other kinds of bias than the measured one it is not known. Other runs have none.
     """

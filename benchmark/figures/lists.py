@@ -33,7 +33,7 @@ _FEWEST_ALONE = 3
 def run_figures(run: RunFrames) -> Iterator[Drawing]:
     """Yield name and drawing function of each figure of a run.
 
-    Names are ``auc/<dataset>__beta_<beta>`` (``dose`` where levels are doses), ``network/<dataset>``,
+    Names are ``auc/<dataset>__beta_<beta>``, with the name of the run's levels, ``network/<dataset>``,
     ``over_beta/<dataset>``, ``tradeoff/<dataset>/all`` and, from three repetitions on,
     ``tradeoff/<dataset>/technique_<name>``. They have bias, classifier and test where a dataset has several.
     No figure has reference rows.

@@ -214,7 +214,7 @@ class Page(Figure):
         ``limit`` is the level of the last color, ``label`` the name of levels.
         """
         bar = self.add_colorbar(ScalarMappable(Normalize(0, limit), BETA_COLORS), label=label)
-        ticks = beta_ticks([beta for beta in betas if beta <= limit])  # some doses may be out of reach
+        ticks = beta_ticks([beta for beta in betas if beta <= limit])
         bar.set_ticks(ticks, labels=[f"{beta:g}" for beta in ticks])
 
     @styled()

@@ -109,7 +109,7 @@ BLUE, ORANGE = _OKABE_ITO[1:3]
 
 # Viridis is even for all kinds of color vision and in grey; its end is too light for dots on white.
 BETA_COLORS = ListedColormap(colormaps["viridis"](np.linspace(0.0, 0.9, 256)), name="beta")
-"""Color of a level of bias; of β spread over [0, 1], so that figures compare, of doses over the run's."""
+"""Color of a level of bias; of β spread over [0, 1], so that figures compare."""
 
 
 def beta_look(limit: float = 1.0) -> Look:

@@ -119,9 +119,8 @@ def _rows(adviser: Adviser) -> dict[str, dict[str, dict[str, list[Any]]]]:
 
 def _failed(adviser: Adviser) -> dict[str, dict[str, list[str]]]:
     """Return the datasets on which each technique fails, by goal, bias, dose and learner, for all choices."""
-    goals, biases, doses, learners = list(choices_of(adviser).values())[:4]
     failed = {}
-    for goal, bias, dose, learner in itertools.product(goals, biases, doses, learners):
+    for goal, bias, dose, learner in itertools.product(*list(choices_of(adviser).values())[:4]):
         records = adviser.records(
             goal, learner, None if bias == ANY else bias, None if dose == ANY else float(dose)
         )

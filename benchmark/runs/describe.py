@@ -14,7 +14,7 @@ import numpy as np
 
 from benchmark.columns import ORIGINAL, TRUTH, Test
 from benchmark.experiment import evaluate, versions
-from benchmark.experiment.counts import BlockName
+from benchmark.experiment.counts import BlockName, FavorableShares
 from benchmark.experiment.draws import axes, split, split_sizes
 from benchmark.experiment.plan import Block, Experiment
 from benchmark.experiment.prepare import PreparedDataset, PreparedExperiment, network_digest
@@ -52,8 +52,7 @@ def describe_run(prepared: PreparedExperiment, outcome: Outcome | None = None) -
             "shard": str(outcome.shard),
             "processors": tuple(map(dict, outcome.processors)),
         }
-    biased = {} if outcome is None else outcome.biased
-    hidden = {} if outcome is None else outcome.hidden
+    favorable = FavorableShares() if outcome is None else outcome.favorable
     return Manifest(
         experiment=ExperimentInRun.of(experiment),
         code=CodeInRun(
@@ -66,7 +65,7 @@ def describe_run(prepared: PreparedExperiment, outcome: Outcome | None = None) -
             plugins=tuple(Path(plugin).name for plugin in prepared.plugins),
         ),
         real_data={data.name: not data.embedded for data in prepared.datasets.values()},
-        datasets=tuple(_dataset(prepared, data, biased, hidden) for data in prepared.datasets.values()),
+        datasets=tuple(_dataset(prepared, data, favorable) for data in prepared.datasets.values()),
         stages={name: configured.stage for (_, name), configured in prepared.techniques.items()},
         metrics=tuple(_metrics(prepared)),
         headline=headline_metrics(experiment),
@@ -87,10 +86,7 @@ def _seconds(outcome: Outcome, techniques: Collection[str]) -> float:
 
 
 def _dataset(
-    prepared: PreparedExperiment,
-    data: PreparedDataset,
-    biased: Mapping[BlockName, float],
-    hidden: Mapping[BlockName, Mapping[Test, float]],
+    prepared: PreparedExperiment, data: PreparedDataset, favorable: FavorableShares
 ) -> DatasetDescription:
     test, schema = data.test, data.test.schema
     network = LearnedNetwork()
@@ -119,8 +115,8 @@ def _dataset(
         # Labels of an audit are people's decisions; they do not say which answer is right.
         test_groups=None if data.entry.audit else GroupSizes.of(test),
         scored_favorable={} if data.entry.audit else _scored_favorable(prepared.experiment, data),
-        biased_favorable=_biased_favorable(prepared.experiment, data, biased),
-        hidden_favorable=_hidden_favorable(prepared.experiment, data, hidden),
+        biased_favorable=_biased_favorable(prepared.experiment, data, favorable.biased),
+        hidden_favorable=_hidden_favorable(prepared.experiment, data, favorable.hidden),
         train_rows=_train_rows(prepared.experiment, data),
         warning=data.card.warning,
         notes=data.notes,

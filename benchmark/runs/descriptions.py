@@ -136,11 +136,19 @@ class PlantedBias:
     doses: tuple[Dose, ...] = ()
     hidden: Dose | None = None  # planted first, and then taken for the original
 
+    def dose(self, level: float) -> Dose | None:
+        """Return the planted dose at a level of bias; None if levels are β."""
+        return next((dose for dose in self.doses if dose.dose == level), None)
+
+    def pooled(self, level: float) -> bool:
+        """Return whether results at a level are pooled with other datasets', with the gap that is hidden."""
+        return all(gap is None or gap.pooled for gap in (self.dose(level), self.hidden))
+
     def highest(self, levels: Iterable[float]) -> float:
         """Return the highest of some levels; a dose that takes nearly all there is comes last."""
         levels = [*levels]
-        extreme = {dose.dose for dose in self.doses if not dose.pooled}
-        return max((level for level in levels if level > 0 and level not in extreme), default=max(levels))
+        planted = [(level, self.dose(level)) for level in levels if level > 0]
+        return max((level for level, dose in planted if dose is None or dose.pooled), default=max(levels))
 
     @property
     def betas(self) -> dict[float, float]:
@@ -149,10 +157,11 @@ class PlantedBias:
 
     def added(self, level: float) -> float:
         """Return the label gap that a level of bias adds, in expectation; NaN if unknown."""
-        of_doses = {dose.dose: dose.gap for dose in self.doses if dose.beta is not None}
+        if self.doses:
+            dose = self.dose(level)
+            return math.nan if dose is None or dose.beta is None else dose.gap
         by_beta = self.network_discrimination_by_beta
-        clean = by_beta.get(0.0, math.nan)
-        return of_doses.get(level, math.nan) if self.doses else by_beta.get(level, math.nan) - clean
+        return by_beta.get(level, math.nan) - by_beta.get(0.0, math.nan)
 
     @property
     def inert(self) -> bool:

@@ -36,8 +36,8 @@ def gap_changes(
     """Return the largest gaps between groups, compared with the baseline's on the same samples.
 
     ``groups`` have the columns :data:`~benchmark.columns.GROUP_COLUMNS`. ``baseline`` is the name of a
-    technique. ``resampling`` says how repetitions overlap. A repetition counts as a whole here. If it has
-    folds there are no intervals, since values of single folds are not kept. ``learners`` are as in
+    technique. ``resampling`` says how repetitions overlap. A repetition counts as a whole here; if
+    it has several splits there are no intervals, since their values are not kept. ``learners`` are as in
     :func:`~benchmark.statistics.paired_comparisons`.
 
     The result has the columns :data:`GAP_COLUMNS`, which ``results/README.md`` explains at ``groups.csv``,

@@ -42,7 +42,7 @@ def _pooled(cells: Cells, run: Manifest) -> Cells:
 
 
 def _pooled_across(cells: Cells, run: Manifest) -> Cells:
-    """Return the cells at levels that are pooled with each other; a dataset must reach all such doses."""
+    """Return the cells at levels that are pooled with each other; a dataset must reach all of them."""
     if run.level_name == "beta":
         return cells
     reachable = cells.take(cells.keys["beta"].isin(run.pooled_levels).to_numpy())
@@ -55,9 +55,9 @@ def _panels(cells: Cells, run: Manifest) -> Iterator[tuple[tuple[str, ...], Cell
 
     An experiment may give some datasets fewer techniques, and learners of techniques' own train few. Each set
     comes twice, with the axes that it is ranked over: datasets, then datasets and levels of bias. In the
-    latter, a dataset on which the bias has no effect counts once, by its least level. Doses are pooled where
-    :attr:`benchmark.bias.doses.Dose.pooled` allows it;
-    :attr:`~benchmark.runs.manifest.Manifest.pooled_levels` are pooled with each other.
+    latter, a dataset on which the bias has no effect counts once, by its least level. Levels in
+    :attr:`~benchmark.runs.manifest.Manifest.pooled_levels` are pooled with each other, but for those in
+    :attr:`~benchmark.runs.manifest.Manifest.apart`.
     """
     cells = _pooled(cells, run)
     place = ["dataset", "classifier"]

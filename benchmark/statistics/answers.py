@@ -282,7 +282,6 @@ def _true_clean_models(decisions: pd.DataFrame | None) -> pd.DataFrame:
         return pd.DataFrame(columns=columns, index=none, dtype=float).add_prefix(TRUE_CLEAN)
     rows = decisions[in_truth]
     splits = [*WHERE, "repetition"]
-    # A value of a repetition is the mean over its folds.
     shares = pd.DataFrame(clean_model_shares(rows[list(DECISION_COUNTS)].to_numpy()), index=rows.index)
     cells = pd.concat([rows[splits], shares], axis=1).groupby(splits, sort=False)[columns].mean()
     of_level = cells.groupby(level=list(WHERE), sort=False)
@@ -362,7 +361,7 @@ def judged(comparisons: pd.DataFrame, *, alpha: float = ALPHA, rope: float = ROP
     (Bonferroni).
 
     New columns are ``simultaneous_low`` and ``simultaneous_high``, the ends of the interval; ``splits``, its
-    number of repetitions or folds; ``tested``, ``better``, ``candidate`` and ``worse``. A single repetition
+    number of splits; ``tested``, ``better``, ``candidate`` and ``worse``. A single repetition
     without an interval shows a candidate at most. There, a technique is worse if its mean is worse by more
     than the margin, so that no cost is hidden.
     """

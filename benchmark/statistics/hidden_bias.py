@@ -71,8 +71,7 @@ def row_at(table: pd.DataFrame, goal: str, hidden: float, dose: float) -> Any:
 def withheld(table: pd.DataFrame, hidden: float, dose: float, goal: str) -> bool:
     """Return whether ranks for a goal are not shown to agree with the truth where so much bias is hidden.
 
-    Above the greatest measured hidden dose, that dose decides. For hidden doses below 0, nothing is known, so
-    nothing is withheld.
+    Above the greatest measured hidden gap, that gap decides. Below 0 nothing is known, and nothing withheld.
     """
     if hidden < -_EQUAL:
         return False

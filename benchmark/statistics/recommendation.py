@@ -68,7 +68,7 @@ REFERENCE_COLUMNS = (
 """Columns of :func:`references`."""
 
 TRUE_CLEAN = "true_clean_"
-"""Prefix of columns of the model that was trained without planted and without hidden bias."""
+"""Prefix of columns of the model that was trained without any bias."""
 
 FEWER = "fewer_deprived"
 """Limit for a technique that accepts fewer of the deprived group than the baseline does."""
@@ -94,7 +94,7 @@ class Criteria:
     # How much less accurate it may be than the best constant answer, or than the baseline without planted
     # bias if that is less accurate.
     accuracy_slack: float = 0.01
-    least_splits: int = FEW_REPETITIONS  # with fewer repetitions or folds, there are candidates only
+    least_splits: int = FEW_REPETITIONS  # with fewer, there are candidates only
 
     def __post_init__(self) -> None:
         if self.margin < 0:
@@ -116,7 +116,7 @@ def references(table: pd.DataFrame, goal: str, criteria: Criteria) -> pd.DataFra
 
     The result has the columns :data:`REFERENCE_COLUMNS`, which ``results/README.md`` explains at
     ``answers.csv``, and the table's index. The reference is the clean model, at level 0 of the scenario; in
-    truth, it is the one that was trained without hidden bias. If that was not run or is degenerate, it is the
+    truth, it is the one that was trained without any bias. If that was not run or is degenerate, it is the
     share of favorable labels in the test rows.
     ``too_few`` names the :data:`LIMITS` that are missed, with spaces between.
     """
@@ -124,7 +124,7 @@ def references(table: pd.DataFrame, goal: str, criteria: Criteria) -> pd.DataFra
     shares = ("accepted", *(f"accepted_{group}" for group in groups))
     baselines = table[table["technique"] == table["baseline"]]
     clean = table[(table["technique"] == table["clean_model"]) & (table["beta"] == 0)]
-    # In truth, the untreated learner at level 0 has the hidden bias.
+    # In truth, the untreated learner at level 0 is no clean model.
     in_truth, useful = is_hidden_truth(clean), clean["n_degenerate"] == 0
     of_models = {
         name: clean[f"{TRUE_CLEAN}{name}"].where(in_truth, clean[name].where(useful))
@@ -163,7 +163,7 @@ def references(table: pd.DataFrame, goal: str, criteria: Criteria) -> pd.DataFra
 
 
 def is_hidden_truth(frame: pd.DataFrame) -> pd.Series[bool]:
-    """Return which rows, with ``bias`` and ``test``, have hidden bias and are tested in truth."""
+    """Return which rows, with ``bias`` and ``test``, are tested in truth that their labels hide."""
     hides = {name: parted_name(name)[1] > 0 for name in frame["bias"].unique()}
     return (frame["test"] == TRUTH) & frame["bias"].map(hides).astype(bool)
 

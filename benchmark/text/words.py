@@ -145,7 +145,7 @@ def share(value: float) -> str:
 
 
 def in_fold(number: int, n_folds: int | None) -> str:
-    """Return the start of a reason that concerns one of several folds; empty if there is only one."""
+    """Return the start of a reason that concerns one fold of several; empty if there is only one."""
     return f"fold {number + 1} of {n_folds}: " if n_folds is not None and n_folds > 1 else ""
 
 

@@ -86,8 +86,7 @@ def reached(hidden: float, dose: float) -> list[str]:
     found = []
     for dataset in run().manifest.datasets:
         bias = next(own for own in dataset.bias if own.name == hidden_name("label", hidden))
-        doses = [own for own in bias.doses if own.dose == dose]
-        if all(own.pooled for own in (*doses, *([bias.hidden] if bias.hidden else []))):
+        if bias.pooled(dose):
             found.append(dataset.name)
     return found
 

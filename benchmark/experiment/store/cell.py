@@ -73,7 +73,7 @@ class CellResult:
     # benchmark.experiment.unprocessing.frontier_values.
     frontier: tuple[MetricValue, ...] = ()
     # Test rows by [group][favorable label][favorable prediction]; groups are the states of the sensitive
-    # feature. With folds, further tests or attributes: by test a list with such counts for each fold, and
+    # feature. With more than one of each: by test a list with such counts for each fold, and
     # counts by attributes (benchmark.experiment.scoring.joint_counts). Empty unless the status is ok.
     counts: Sequence[object] | Mapping[str, Sequence[object]] = field(default=(), repr=False)
     seconds: float = 0.0  # wall time of preparation, training and prediction
