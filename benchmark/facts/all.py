@@ -11,7 +11,7 @@ import pandas as pd
 
 from benchmark.facts.answers import scenario_answers, why_unanswered
 from benchmark.facts.described import datasets, described_run, metrics, techniques
-from benchmark.facts.model import Constant, Facts, Scenario
+from benchmark.facts.model import Facts, Scenario
 from benchmark.facts.questions import decisions, frontiers, gaps, hidden, missing, ranks, regrets
 from benchmark.facts.use import use
 from benchmark.facts.values import tried, values
@@ -96,7 +96,6 @@ def _scenario(
     resampling: Resampling | None,
     **parts: object,
 ) -> Scenario:
-    best = scenario.best_constant
     return Scenario.from_record(
         scenario,
         dataset=scenario.dataset.name,
@@ -104,7 +103,6 @@ def _scenario(
         baseline=baseline,
         techniques=tried(run, scenario.rows(results)),
         levels=tuple(scenario.telling_levels(run.levels)),
-        constant=None if best is None else Constant(accuracy=best.accuracy, accepts=best.accepted),
         answers=scenario_answers(scenario, baseline, answers, results, criteria, resampling),
         unanswered=why_unanswered(run, scenario, answers),
         **parts,
@@ -114,7 +112,7 @@ def _scenario(
 def _together(statistics: RunStatistics, classifier: str = "") -> RunStatistics:
     """Return statistics in which all techniques with learners of their own have one scenario.
 
-    It is that of the other techniques if these train a single classifier, unless a ``classifier`` is given.
+    The other techniques stand there too if they train a single classifier, unless a ``classifier`` is given.
     """
     run, renaming = _learners(statistics.run, statistics.everything, classifier)
     by = dict.fromkeys(((dataset, OWN_LEARNERS) for dataset, _ in statistics.baselines.by), "")

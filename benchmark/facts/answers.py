@@ -139,7 +139,7 @@ def _order(row: Any) -> tuple[object, ...]:
 
 
 def _reason(row: Any, of_level: str) -> Reason | None:
-    """Return the reason of a verdict, with the numbers that decided it, if it is not that of the level."""
+    """Return the reason of a verdict, with the numbers that decided it, if it is not the level's reason."""
     if not row.reason:
         # Techniques with a learner of their own may have an answer where the others have none.
         differs = row.role == "technique" and row.level_reason not in ("", of_level)

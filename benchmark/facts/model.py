@@ -277,7 +277,6 @@ class Scenario(Fact):
     answers: tuple[Answers, ...]
     unanswered: Reason | None = None  # why the goal to restore has no answer
     values: tuple[Values, ...] = ()
-    constant: Constant | None = None  # the same at all levels
     frontier: tuple[Frontier, ...] = ()
     decisions: tuple[Decisions, ...] = ()
 
@@ -286,7 +285,7 @@ class Rank(Fact):
     """Mean rank of a technique in a metric; 1 is the nearest to the ideal."""
 
     technique: str
-    rank: Number  # None without a value somewhere
+    mean_rank: Number  # None without a value somewhere
     groups: str = ""  # techniques with a common number are not shown to differ
     constant: bool = False  # no rank: it gives nearly everybody one answer somewhere
     usable: bool = True  # wherever it is ranked
@@ -296,7 +295,6 @@ class Ranks(Fact):
     """Ranks of techniques in a metric over datasets and levels of bias."""
 
     metric: str
-    goal: Goal | None = None
     datasets: tuple[str, ...]  # with something to rank by
     asked: int  # number of datasets that had all techniques
     bias: str

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
+import math
 import re
-from collections.abc import Mapping
-from typing import Any
 
 import pandas as pd
 
-from benchmark.columns import GOAL_METRICS, GOALS, RESTORE
+from benchmark.columns import GOALS, RESTORE
 from benchmark.facts.model import (
     Decisions,
     Estimate,
@@ -39,7 +38,6 @@ from benchmark.statistics.unprocessing import INSIDE, curves_of
 
 # Reasons that differ only in these are one reason.
 _NUMBERS = re.compile(r"\d+(?:\.\d+)?(?:e[+-]?\d+)?")
-_GOALS: Mapping[str, Any] = {metric: goal for goal, metric in GOAL_METRICS.items()}
 _REFUSED = ("too_few_accepted", "one_group")  # reasons against a technique that is better than the baseline
 _EXAMPLES = (0.0, 0.05, 0.1)  # gaps that are shown where the hidden one is unknown
 _BELOW_ZERO = -5e-4  # as shown
@@ -47,38 +45,32 @@ _BELOW_ZERO = -5e-4  # as shown
 
 def decisions(statistics: RunStatistics, scenario: Scenario) -> tuple[Decisions, ...]:
     """Return the decisions of each technique at each level of bias, the nearest to the clean model first."""
-    rows = scenario.rows(statistics.restoration)
-    if rows.empty:
+    restored = scenario.rows(statistics.restoration)
+    if restored.empty:
         return ()
     answers = scenario.rows(statistics.answers)
-    answers = answers[answers["goal"] == RESTORE]
-    found = [
-        _decisions(float(str(level)), str(name), of_technique, answers)
-        for (level, name), of_technique in rows.groupby(["beta", "technique"], sort=False)
-    ]
+    known = {(row.beta, row.technique): row for row in records(answers[answers["goal"] == RESTORE])}
+    found = []
+    for (level, name), rows in restored.groupby(["beta", "technique"], sort=False):
+        of_metric = {row.metric: row for row in records(rows)}
+        answer, given = known.get((level, name)), of_metric.get("given_back")
+        helps = answer is not None and answer.verdict in WITHIN_LIMITS
+        found.append(
+            Decisions(
+                level=float(str(level)),
+                technique=str(name),
+                role=answer.role if answer else "technique",
+                restores=helps and given is not None and given.beyond_refit_low > 0,
+                values={metric: Estimate.of(row, "value") for metric, row in of_metric.items()},
+                refit_biased={metric: row.refit_biased for metric, row in of_metric.items()},
+            )
+        )
 
-    def order(entry: Decisions) -> tuple[float, bool, bool, float]:
+    def order(entry: Decisions) -> tuple[float, bool, float]:
         distance = entry.values.get("restoration_distance", Estimate()).mean
-        return -entry.level, entry.role != "baseline", distance is None, distance or 0.0
+        return -entry.level, entry.role != "baseline", math.inf if distance is None else distance
 
     return tuple(sorted(found, key=order))
-
-
-def _decisions(level: float, name: str, rows: pd.DataFrame, answers: pd.DataFrame) -> Decisions:
-    of_metric = {row.metric: row for row in records(rows)}
-    known = answers[(answers["beta"] == level) & (answers["technique"] == name)]
-    verdict: Any
-    role: Any
-    verdict, role = ("", "technique") if known.empty else known[["verdict", "role"]].iloc[0]
-    given = of_metric.get("given_back")
-    return Decisions(
-        level=level,
-        technique=name,
-        role=role,
-        restores=verdict in WITHIN_LIMITS and given is not None and given.beyond_refit_low > 0,
-        values={metric: Estimate.of(row, "value") for metric, row in of_metric.items()},
-        refit_biased={metric: row.refit_biased for metric, row in of_metric.items()},
-    )
 
 
 def gaps(statistics: RunStatistics) -> tuple[Gap, ...]:
@@ -162,7 +154,6 @@ def ranks(statistics: RunStatistics) -> tuple[Ranks, ...]:
         found.append(
             Ranks(
                 metric=metric,
-                goal=_GOALS.get(metric),
                 datasets=datasets,
                 asked=len(asked),
                 **dict(zip(where, scenario, strict=True)),
@@ -171,7 +162,6 @@ def ranks(statistics: RunStatistics) -> tuple[Ranks, ...]:
                 techniques=tuple(
                     Rank.from_record(
                         row,
-                        rank=row.mean_rank,
                         constant=row.reason == "constant",
                         usable=row.technique not in useless,
                     )
@@ -205,27 +195,27 @@ def hidden(statistics: RunStatistics) -> Hidden | None:
         return Hidden(reason=Reason(code="hidden_kind_not_measured", args={"kind": bias.kind}))
     if not run.protocol.overlaps:
         return None
-    table, dose = hidden_bias_table(), bias.added(bias.highest(levels))
-    if (found := dataset.hidden_dose) is None:
-        rows = [row for goal in GOALS for at in _EXAMPLES if (row := row_at(table, goal, at, dose))]
-        code, args = "hidden_unknown", {}
+    table, dose, found = hidden_bias_table(), bias.added(bias.highest(levels)), dataset.hidden_dose
+    shown: tuple[float, ...] = ()
+    if found is None:
+        reason, shown = Reason(code="hidden_unknown"), _EXAMPLES
+    elif found < _BELOW_ZERO:
+        reason = Reason(code="hidden_below_zero", args={"hidden": found})
+    elif found > (most := greatest_hidden(table)):
+        reason = Reason(code="hidden_not_measured", args={"hidden": found, "most": most})
     else:
-        args = {"hidden": found}
-        if found < _BELOW_ZERO:
-            rows, code = [], "hidden_below_zero"
-        elif found > (most := greatest_hidden(table)):
-            rows, code, args = [], "hidden_not_measured", {**args, "most": most}
-        else:
-            rows, code = [row for goal in GOALS if (row := row_at(table, goal, found, dose))], "hidden_known"
+        reason, shown = Reason(code="hidden_known", args={"hidden": found}), (found,)
     rates = dataset.entry.true_rates
     return Hidden(
-        reason=Reason(code=code, args=args),
+        reason=reason,
         recorded_gap=dataset.recorded_gap,
         true_gap=None if rates is None else rates["favored"] - rates["deprived"],
         classifier=HIDDEN_CLASSIFIER,
         others=tuple(name for name in run.classifiers if name != HIDDEN_CLASSIFIER),
         rows=tuple(
             HiddenRow.from_record(row, agreement=Estimate.of(row, "tau"), by_chance=row.ceiling)
-            for row in rows
+            for goal in GOALS
+            for at in shown
+            if (row := row_at(table, goal, at, dose))
         ),
     )

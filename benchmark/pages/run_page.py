@@ -22,6 +22,7 @@ from benchmark.text.words import LEVEL_SIGNS
 from benchmark.text.writing import write_atomically
 from benchmark.wording import as_html, macro, reason_text, standing_texts, vocabulary
 from benchmark.wording import render as render_text
+from benchmark.wording.overview import Case
 
 PAGE_NAME = "report.html"
 """Name of the page in a run's folder."""
@@ -96,12 +97,12 @@ def _tab(facts: Facts, questions: Sequence[str]) -> Markup:
 def _words(facts: Facts) -> dict[str, Any]:
     """Return all words of the scripts: the table of words, and what is said of each scenario and level."""
     titles = {technique.name: technique.title for technique in facts.techniques}
-    sentence = macro("headline", "sentence", facts)
+    sentence = macro("headline", "answer", facts)
     scenario_notes, level_notes = (macro("level", name, facts) for name in ("scenario_notes", "level_notes"))
 
     def said(scenario: Scenario, answers: Answers, level: Level) -> dict[str, Any]:
         return {
-            "sentence": as_html(sentence(scenario, answers, level)),
+            "sentence": as_html(sentence(Case(scenario, answers, level))),
             "notes": as_html(level_notes(level)),
             "reason": reason_text(level.reason) if level.reason else "",
             "texts": [

@@ -22,12 +22,10 @@ from benchmark.data.reading import FEW_ROWS
 from benchmark.facts.model import Answers, Dataset, Estimate, Facts, Reason, Run, Standing, Technique
 from benchmark.text import markdown, words
 from benchmark.text.templates import environment
-from benchmark.wording.overview import MOST_IN_COLUMNS, Case, Overview, Row, level_by_level, overview
+from benchmark.wording.overview import MOST_IN_COLUMNS, Overview, Row, level_by_level, overview
 
 _RARE = 0.05  # share of the rarer label below which most models give all rows one answer
 _TOO_GOOD = 0.99  # accuracy
-# Remarks that change the meaning of the verdict that a technique helps.
-_TELLING = ("accepts_fewer", "levels_down", "constant", "below_constant", "one_group", "incomplete")
 
 QUESTIONS = (
     *("use", "decisions", "gaps", "ranks", "tuning", "frontier", "hidden"),
@@ -192,13 +190,11 @@ def _values(facts: Facts) -> dict[str, Any]:
         "usage": _usage,
         "overview": overview(facts),
         "samples": _samples(facts.run),
-        "case": Case,
         "level_by_level": lambda: level_by_level(facts),
         "most_in_columns": MOST_IN_COLUMNS,
         "few_rows": FEW_ROWS,
         "rare": _RARE,
         "too_good": _TOO_GOOD,
-        "telling": _TELLING,
     }
 
 

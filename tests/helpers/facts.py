@@ -9,7 +9,6 @@ from benchmark.facts import facts_of
 from benchmark.facts.model import (
     Answers,
     Bias,
-    Constant,
     Criteria,
     Dataset,
     Decisions,
@@ -109,7 +108,6 @@ def small_facts(**parts: Any) -> Facts:
         techniques=("none", "one", "two"),
         levels=(0.5,),
         answers=(answers(),),
-        constant=Constant(accuracy=0.6, accepts=0.0),
     )
     techniques = tuple(
         Technique(name=name, title=title, method=name, source=f"{title} (2020)")
@@ -167,7 +165,7 @@ def whole_facts() -> Facts:
         }
     )
     where: dict[str, Any] = {"bias": "label", "classifier": "c45"}
-    rank = Rank(technique="one", rank=1.0)
+    rank = Rank(technique="one", mean_rank=1.0)
     return small.model_copy(
         update={
             "datasets": (dataset, dataset.model_copy(update={"name": "more", "title": "More data"})),
@@ -175,7 +173,6 @@ def whole_facts() -> Facts:
             "ranks": (
                 Ranks(
                     metric="discrimination",
-                    goal="equalize",
                     datasets=("data", "more"),
                     asked=2,
                     test="original",

@@ -160,7 +160,7 @@ function drawLevel(now) {
       make("td", { class: `word ${row.verdict ?? ""}` }, ...signOf(verdictWord ?? {}), label),
     );
   });
-  const constant = (now.answers?.levels[now.levels.indexOf(now.at)] ?? now.scenario).constant;
+  const constant = now.answers?.levels[now.levels.indexOf(now.at)].constant;
   if (constant) {
     const { accepts, accuracy } = constant;
     const { label } = words.constant[accepts === 0 ? "nobody" : accepts === 1 ? "everybody" : "some"];
