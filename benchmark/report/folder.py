@@ -11,27 +11,8 @@ from pathlib import Path, PurePosixPath
 
 import pandas as pd
 
-from benchmark.columns import (
-    DECISIONS_NAME,
-    DOSES_NAME,
-    FOLDS_NAME,
-    FRONTIER_NAME,
-    GROUPS_NAME,
-    MANIFEST_NAME,
-    RESULT_COLUMNS,
-    TUNING_NAME,
-)
-from benchmark.experiment.export import (
-    convergence_frame,
-    decisions_frame,
-    doses_frame,
-    failures_frame,
-    folds_frame,
-    frontier_frame,
-    groups_frame,
-    metrics_frame,
-    tuning_frame,
-)
+from benchmark import columns
+from benchmark.experiment import export
 from benchmark.experiment.plan import ALWAYS_MEASURED
 from benchmark.experiment.prepare import PreparedExperiment
 from benchmark.experiment.run import Outcome, headline_metrics
@@ -44,13 +25,7 @@ from benchmark.tables.layout import write_tables
 from benchmark.tables.numbers import Numbers
 from benchmark.tables.techniques import paper_tables, techniques_table
 from benchmark.text.spreadsheet import csv_text
-from benchmark.text.writing import (
-    FORMATS_WRITTEN,
-    PACKED,
-    figure_choice,
-    plain_or_packed,
-    write_atomically,
-)
+from benchmark.text.writing import FORMATS_WRITTEN, PACKED, figure_choice, plain_or_packed, write_atomically
 
 _FIGURES = "figures"
 _OF_THE_PAPER = ("network", "over_beta", "tradeoff")
@@ -87,32 +62,37 @@ def write_run_folder(
     manifest = describe_run(prepared, outcome)
     main = metric_names((*headline_metrics(experiment), *experiment.always_measured))
     measured = [*main, *(name for name in metric_names(experiment.measured) if name not in main)]
-    values, failures = metrics_frame(cells, measured, tests), failures_frame(cells, measured, tests)
+    values, failures = (
+        export.metrics_frame(cells, measured, tests),
+        export.failures_frame(cells, measured, tests),
+    )
     is_main = _metrics_in(values, main)
     # A frontier accepts any share, so it is no yardstick where the share is given.
     fixed = {data.name for data in prepared.datasets.values() if data.entry.accept is not None}
     frames = {
         "metrics.csv": values[~is_main],
-        **({FOLDS_NAME: folds_frame(cells, main, tests)} if experiment.folds else {}),
-        GROUPS_NAME: groups_frame(prepared, cells),
-        TUNING_NAME: tuning_frame(prepared, cells),
-        FRONTIER_NAME: frontier_frame((cell for cell in cells if cell.dataset not in fixed), tests),
-        DECISIONS_NAME: decisions_frame(cells, tests),
-        "convergence.csv": convergence_frame(cells),
-        DOSES_NAME: doses_frame(prepared),
+        **({columns.FOLDS_NAME: export.folds_frame(cells, main, tests)} if experiment.folds else {}),
+        columns.GROUPS_NAME: export.groups_frame(prepared, cells),
+        columns.TUNING_NAME: export.tuning_frame(prepared, cells),
+        columns.FRONTIER_NAME: export.frontier_frame(
+            (cell for cell in cells if cell.dataset not in fixed), tests
+        ),
+        columns.DECISIONS_NAME: export.decisions_frame(cells, tests),
+        "convergence.csv": export.convergence_frame(cells),
+        columns.DOSES_NAME: export.doses_frame(prepared),
     }
-    frames = {name: frame for name, frame in frames.items() if len(frame) or name == FOLDS_NAME}
+    frames = {name: frame for name, frame in frames.items() if len(frame) or name == columns.FOLDS_NAME}
     run = RunFrames.of(
         manifest,
-        values[list(RESULT_COLUMNS)],
+        values[list(columns.RESULT_COLUMNS)],
         failures,
-        folds=frames.get(FOLDS_NAME),
-        frontier=frames.get(FRONTIER_NAME),
-        decisions=frames.get(DECISIONS_NAME),
+        folds=frames.get(columns.FOLDS_NAME),
+        frontier=frames.get(columns.FRONTIER_NAME),
+        decisions=frames.get(columns.DECISIONS_NAME),
     )
     frames["failures.csv"] = failures[_metrics_in(failures, ["", *main])]
     before = _files_of_manifest(output)
-    text = csv_text(manifest.in_files(values.loc[is_main, list(RESULT_COLUMNS)]))
+    text = csv_text(manifest.in_files(values.loc[is_main, list(columns.RESULT_COLUMNS)]))
     path, packed = output / "results.csv", output / f"results.csv{PACKED}"
     differs = _content(plain_or_packed(path)) != text.encode()
     drawings = _drawings(run, prepared, figure_choice(figures))
@@ -131,7 +111,7 @@ def write_run_folder(
     for name in sorted(earlier - kept):
         _remove(output, name)
     manifest = manifest.model_copy(update={"files": tuple(sorted({*names, *kept}))})
-    written.append(write_atomically(output / MANIFEST_NAME, manifest.text))
+    written.append(write_atomically(output / columns.MANIFEST_NAME, manifest.text))
     made = _MADE_FROM_RESULTS[1 if drawings else 0 :]
     older = tuple(name for name in made if (output / name).exists())
     return RunFolder(run, written, prepared, differs, older)
@@ -162,11 +142,9 @@ def write_summary_and_figures(
     # The metrics of results.csv. Metrics of metrics.csv have another summary.
     headline = [metric.name for metric in run.manifest.shown.metrics]
     is_main = run.summary["metric"].isin([*headline, *ALWAYS_MEASURED, *OF_REPETITIONS])
-    yield write_atomically(output / "summary.csv", csv_text(run.manifest.in_files(run.summary[is_main])))
-    if not is_main.all():
-        yield write_atomically(
-            output / "metrics_summary.csv", csv_text(run.manifest.in_files(run.summary[~is_main]))
-        )
+    for name, rows in (("summary.csv", is_main), ("metrics_summary.csv", ~is_main)):
+        if rows.any() or name == "summary.csv":
+            yield write_atomically(output / name, csv_text(run.manifest.in_files(run.summary[rows])))
     numbers = Numbers.of_run(run)
     tables = [techniques_table(numbers), *paper_tables(numbers)]
     yield from write_tables(output / "tables", tables, numbers.notes)
@@ -186,7 +164,7 @@ def write_shard_folder(output: Path, prepared: PreparedExperiment, outcome: Outc
     # The files of an earlier whole run stay named, so that the next run removes them.
     files = tuple(sorted(_files_of_manifest(output)))
     manifest = describe_run(prepared, outcome).model_copy(update={"files": files})
-    return write_atomically(output / MANIFEST_NAME, manifest.text)
+    return write_atomically(output / columns.MANIFEST_NAME, manifest.text)
 
 
 def _content(path: Path) -> bytes | None:
@@ -200,7 +178,7 @@ def _content(path: Path) -> bytes | None:
 
 def _files_of_manifest(output: Path) -> set[str]:
     try:
-        names = json.loads((output / MANIFEST_NAME).read_text(encoding="utf-8"))["files"]
+        names = json.loads((output / columns.MANIFEST_NAME).read_text(encoding="utf-8"))["files"]
     except (OSError, ValueError, KeyError, TypeError):
         return set()  # the first run in this folder, or a damaged manifest
     return {n for n in names if not PurePosixPath(n).is_absolute() and ".." not in PurePosixPath(n).parts}
