@@ -34,28 +34,26 @@ def scenario_answers(
 
     ``answers`` are :func:`~benchmark.statistics.answers.answer_table`, and ``results`` all values of the run.
     """
+    rows, planted = scenario.rows(answers), scenario.dataset.planted(scenario.bias)
     effects = _effects(scenario.rows(results), baseline, resampling) if baseline else {}
-    found = []
     goals: tuple[Any, ...] = GOALS
+    found = []
     for goal in goals:
-        rows = scenario.rows(answers)
-        levels = {beta: records(part) for beta, part in rows[rows["goal"] == goal].groupby("beta")}
-        telling = scenario.telling_levels(sorted(levels))
-        if telling:
-            planted = scenario.dataset.planted(scenario.bias)
-            found.append(
-                Answers(
-                    goal=goal,
-                    metric=GOAL_METRICS[goal],
-                    highest=planted.highest(telling),
-                    levels=tuple(
-                        _level(
-                            beta, planted.betas.get(beta), levels[beta], effects.get(beta), criteria, baseline
-                        )
-                        for beta in telling
-                    ),
+        at = {beta: records(part) for beta, part in rows[rows["goal"] == goal].groupby("beta")}
+        if telling := scenario.telling_levels(sorted(at)):
+            levels = tuple(
+                _level(
+                    at[beta],
+                    baseline,
+                    criteria,
+                    level=beta,
+                    beta=planted.betas.get(beta),
+                    bias_effect=effects.get(beta),
                 )
+                for beta in telling
             )
+            metric, highest = GOAL_METRICS[goal], planted.highest(telling)
+            found.append(Answers(goal=goal, metric=metric, highest=highest, levels=levels))
     return tuple(found)
 
 
@@ -78,14 +76,7 @@ def _effects(results: pd.DataFrame, baseline: str, resampling: Resampling | None
     return {row.beta: Estimate.of(row, "change") for row in records(changes)}
 
 
-def _level(
-    level: float,
-    beta: float | None,
-    rows: list[Any],
-    effect: Estimate | None,
-    criteria: Criteria,
-    baseline: str,
-) -> Level:
+def _level(rows: list[Any], baseline: str, criteria: Criteria, **known: Any) -> Level:
     def own(row: Any) -> bool:  # compared with a learner of its own
         return bool(row.baseline != baseline)
 
@@ -94,21 +85,17 @@ def _level(
     halves = [(row.simultaneous_high - row.simultaneous_low) / 2 for row in techniques if row.tested]
     reasons = {row.level_reason for row in techniques}
     reason = reasons.pop() if len(reasons) == 1 else ""
-    constant = next((row for row in rows if row.constant_answer), None)
+    constants = [(row.constant_accuracy, row.constant_accepts) for row in rows if row.constant_answer]
     several = sum(row.role == BASELINE for row in rows) > 1
     taken: dict[str, Any] = {}  # the nearest technique of each choice, where each learner has one
     for row in rows:
         for choice in row.choice.split():
             taken.setdefault(choice, row)
     return Level(
-        level=level,
-        beta=beta,
+        **known,
         reason=Reason(code=reason) if reason else None,
-        bias_effect=effect,
         detectable=criteria.margin + float(np.median(halves)) if halves else None,
-        constant=None
-        if constant is None
-        else Constant(accuracy=constant.constant_accuracy, accepts=constant.constant_accepts),
+        constant=Constant(accuracy=constants[0][0], accepts=constants[0][1]) if constants else None,
         floor=techniques[0].accuracy_floor if techniques else None,
         techniques=tuple(
             Standing.from_record(

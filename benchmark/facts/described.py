@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import shlex
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from pathlib import PurePath
 
 from benchmark.data.card import Card
@@ -83,7 +83,10 @@ def datasets(run: Manifest) -> tuple[Dataset, ...]:
 
 
 def _dataset(dataset: DatasetDescription, card: Card | None) -> Dataset:
-    groups = {}
+    groups, of_card = {}, {}
+    if card is not None:
+        of_card = {name: getattr(card, name) for name in ("description", "bibtex", "known_problems")}
+        of_card["card_changed"] = card.digest != dataset.card_digest
     if sizes := dataset.test_groups:
         groups = {
             "deprived": GroupRows(rows=sizes.deprived, favorable=sizes.deprived_favorable),
@@ -96,32 +99,15 @@ def _dataset(dataset: DatasetDescription, card: Card | None) -> Dataset:
         sensitive=dataset.sensitive_feature,
         **groups,
         warning=dataset.warning or "",
-        true_rates=dataset.entry.true_rates or {},
         accept=dataset.entry.accept,
         bias=tuple(map(_bias, dataset.bias)),
-        edges=dataset.network.edges,
-        card={} if card is None else dict(_of_card(card, dataset)),
-        known_problems=() if card is None else tuple(card.known_problems),
+        **of_card,
     )
-
-
-def _of_card(card: Card, dataset: DatasetDescription) -> Iterator[tuple[str, str]]:
-    texts = {
-        "description": card.description,
-        "license": card.licence,
-        "homepage": card.homepage,
-        "citation": card.citation,
-        "bibtex": card.bibtex,
-    }
-    yield from ((name, text.strip()) for name, text in texts.items() if text)
-    if card.digest != dataset.card_digest:
-        yield "changed", "since this run"
 
 
 def _bias(bias: PlantedBias) -> Bias:
     return Bias.from_record(
         bias,
-        edits=bias.acting,
         doses=tuple(Dose.from_record(dose, comparable=dose.pooled) for dose in bias.doses),
         label_gaps=dict(bias.network_discrimination_by_beta),
     )

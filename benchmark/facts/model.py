@@ -127,7 +127,6 @@ class Bias(Fact):
     name: str
     kind: str
     description: str  # of its declaration, with the columns
-    edits: tuple[str, ...] = ()  # that act
     inert: bool = False  # changes nothing that the label depends on
     doses: tuple[Dose, ...] = ()
     label_gaps: dict[float, Number] = {}  # between the labels of training rows, by level of bias
@@ -149,13 +148,12 @@ class Dataset(Fact):
     favored: GroupRows | None = None
     warning: str = ""  # of its card
     notes: tuple[str, ...] = ()  # of its card and its reading
-    true_rates: dict[str, float] = {}  # known from outside
     accept: Number = None  # share that every technique accepts, if it is given
     bias: tuple[Bias, ...] = ()
-    edges: tuple[tuple[str, str], ...] = ()  # of the learned network
-    columns: tuple[str, ...] = ()
-    card: dict[str, str] = {}  # description, license, homepage, citation
+    description: str = ""  # of its card, as bibtex and known problems
+    bibtex: str = ""
     known_problems: tuple[str, ...] = ()
+    card_changed: bool = False  # since the run
 
 
 class Standing(Fact):

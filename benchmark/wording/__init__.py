@@ -203,7 +203,7 @@ def _citations(facts: Facts) -> str:
     run = facts.run
     template = _plain().get_template("citations.bib")
     ours = template.render(version=run.versions.get("betabench", ""), year=run.finished[:4]).strip()
-    cards = (dataset.card.get("bibtex", "").strip() for dataset in facts.datasets)
+    cards = (dataset.bibtex.strip() for dataset in facts.datasets)
     return "\n".join(dict.fromkeys(filter(None, [ours, *cards])))
 
 

@@ -158,7 +158,8 @@ def whole_facts() -> Facts:
     )
     dataset = small.datasets[0].model_copy(
         update={
-            "card": {"description": "Some people.", "bibtex": "@misc{data}"},
+            "description": "Some people.",
+            "bibtex": "@misc{data}",
             "known_problems": ("It is old",),
             "deprived": GroupRows(rows=50, favorable=20),
             "favored": GroupRows(rows=50, favorable=30),
