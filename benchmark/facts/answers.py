@@ -85,7 +85,8 @@ def _level(rows: list[Any], baseline: str, criteria: Criteria, **known: Any) -> 
     halves = [(row.simultaneous_high - row.simultaneous_low) / 2 for row in techniques if row.tested]
     reasons = {row.level_reason for row in techniques}
     reason = reasons.pop() if len(reasons) == 1 else ""
-    constants = [(row.constant_accuracy, row.constant_accepts) for row in rows if row.constant_answer]
+    constants = [(row.constant_accuracy, row.constant_accepts) for row in rows]
+    constants = [own for own in constants if not math.isnan(own[0])]
     several = sum(row.role == BASELINE for row in rows) > 1
     taken: dict[str, Any] = {}  # the nearest technique of each choice, where each learner has one
     for row in rows:

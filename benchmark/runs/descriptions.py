@@ -107,11 +107,8 @@ class GroupSizes:
     @property
     def best_constant(self) -> ConstantAnswer:
         """The more accurate of the two classifiers that answer everybody the same."""
-        return ConstantAnswer(
-            favorable=self.deprived_favorable + self.favored_favorable,
-            unfavorable=self.deprived_unfavorable + self.favored_unfavorable,
-            groups=self.favorable_shares,
-        )
+        favorable = self.deprived_favorable + self.favored_favorable
+        return ConstantAnswer(favorable / (self.deprived + self.favored), groups=self.favorable_shares)
 
     @property
     def favorable_shares(self) -> tuple[float, float]:

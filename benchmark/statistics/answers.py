@@ -74,21 +74,13 @@ NEARLY_ALL = 0.99
 REFUSES_ALL, ACCEPTS_ALL, BY_GROUP, SEVERAL = "refuses_all", "accepts_all", "by_group", "several"
 """Kinds of degenerate decisions: the same for nearly everybody, or for each group; or in several ways."""
 
-DEGENERATE = (REFUSES_ALL, ACCEPTS_ALL, BY_GROUP)
-"""Kinds of degenerate decisions in one sample; standings count each: ``n_refuses_all``."""
-
-EITHER, BY_LOT = "either", "by_lot"
-"""Best constant answers besides :data:`REFUSES_ALL` and :data:`ACCEPTS_ALL`: both are equally accurate, or a
-given share of people is accepted by lot."""
-
 ANSWER_COLUMNS = (
     *(*WHERE, "goal", "baseline", "clean_model", "n", "missing", "pairs", "metric"),
     *("value", "value_low", "value_high", "distance", "change", "change_low", "change_high"),
     *("improvement", "simultaneous_low", "simultaneous_high", "splits", "tested", "better", "worse"),
     *("accuracy", "accuracy_low", "accuracy_high"),
-    *("accuracy_change", "accuracy_change_low", "accuracy_change_high", "less_accurate"),
-    *(*ACCEPTANCE, "constant_accuracy", "constant_answer", "constant_accepts"),
-    *("n_recorded", "n_degenerate", *(f"n_{kind}" for kind in DEGENERATE), "degenerate"),
+    *("accuracy_change", "accuracy_change_low", "accuracy_change_high"),
+    *(*ACCEPTANCE, "constant_accuracy", "constant_accepts", "n_recorded", "n_degenerate", "degenerate"),
     *("mostly_constant", "below_constant", "one_group", "favorable_deprived", "favorable_favored"),
     *(*REFERENCE_COLUMNS[:-2], "too_few", "baseline_degenerate", "baseline_accepted_deprived"),
     *("role", "verdict", "reason", "level_reason", "dominated_by", "choice", "tied", "levels_down"),
@@ -99,8 +91,7 @@ _ROUNDING = 1e-9  # a mean of equal accuracies may differ from them by less
 
 STANDING_COLUMNS = (
     *WHERE,
-    *("constant_accuracy", "constant_answer", "constant_accepts"),
-    *("n_recorded", "n_degenerate", *(f"n_{kind}" for kind in DEGENERATE), "degenerate"),
+    *("constant_accuracy", "constant_accepts", "n_recorded", "n_degenerate", "degenerate"),
     *("mostly_constant", "below_constant", "one_group"),
     *("favorable", "favorable_deprived", "favorable_favored"),
     *(f"{TRUE_CLEAN}{name}" for name in (*ACCEPTANCE, ACCURACY)),
@@ -112,12 +103,10 @@ STANDING_COLUMNS = (
 class ConstantAnswer:
     """The more accurate of the two classifiers that answer everybody the same, by the labels of test rows.
 
-    ``favorable`` and ``unfavorable`` are numbers of rows, or shares of them. The other fields are shares of
-    favorable labels, where they are known. Sequences have one share for each repetition.
+    Numbers are shares of favorable labels, where they are known. Sequences have one for each repetition.
     """
 
     favorable: float
-    unfavorable: float
     # Original test rows that differ between repetitions, by level of bias.
     scored: Mapping[float, Sequence[float]] = field(default_factory=dict, compare=False)
     # Test rows with planted bias, by name of the bias and level; NaN where unknown.
@@ -131,29 +120,19 @@ class ConstantAnswer:
 
     def with_share(self, favorable: float, groups: tuple[float, float] | None = None) -> ConstantAnswer:
         """Return the answer on rows of which a share is favorable."""
-        return ConstantAnswer(favorable, 1 - favorable, groups=groups, accept=self.accept)
+        return ConstantAnswer(favorable, groups=groups, accept=self.accept)
 
     @property
     def accuracy(self) -> float:
         """Share of the test rows that it answers correctly."""
         if self.accept is not None:
-            right = self.accept * self.favorable + (1 - self.accept) * self.unfavorable
-            return right / (self.favorable + self.unfavorable)
-        return max(self.favorable, self.unfavorable) / (self.favorable + self.unfavorable)
+            return self.accept * self.favorable + (1 - self.accept) * (1 - self.favorable)
+        return max(self.favorable, 1 - self.favorable)
 
     @property
     def accepted(self) -> float:
         """Share of people whom it accepts, in each group."""
-        return float(self.favorable > self.unfavorable) if self.accept is None else self.accept
-
-    @property
-    def kind(self) -> str:
-        """:data:`REFUSES_ALL`, :data:`ACCEPTS_ALL`, :data:`EITHER` or :data:`BY_LOT`."""
-        if self.accept is not None:
-            return BY_LOT
-        if self.favorable == self.unfavorable:
-            return EITHER
-        return ACCEPTS_ALL if self.accepted else REFUSES_ALL
+        return float(self.favorable > 0.5) if self.accept is None else self.accept
 
 
 def random_accuracy(constant: float) -> float:
@@ -174,7 +153,7 @@ def constant_on(
     biased test is the original one. On balanced rows, either constant is right about half of the weight.
     """
     if test == BALANCED:
-        return ConstantAnswer(favorable=1, unfavorable=1, groups=(0.5, 0.5))
+        return ConstantAnswer(0.5, groups=(0.5, 0.5))
     if answer is None:
         return None
     shares = [share for share in _scored_shares(answer, test, bias, beta) if not math.isnan(share)]
@@ -200,11 +179,24 @@ def _scored_shares(answer: ConstantAnswer, test: str, bias: str, beta: float | N
 
 def constant_in(answer: ConstantAnswer | None, test: str, bias: str, beta: float, repetition: int) -> float:
     """Return the accuracy of the best constant answer on the test rows of one repetition; NaN if unknown."""
-    shares = () if answer is None or test == BALANCED else _scored_shares(answer, test, bias, beta)
-    if answer is not None and repetition < len(shares):
-        return answer.with_share(shares[repetition]).accuracy
-    whole = constant_on(answer, test, bias, beta)
+    share = _share_in(answer, test, bias, beta, repetition)
+    whole = _constant_of(answer, test, bias, beta, share)
     return math.nan if whole is None else whole.accuracy
+
+
+def _share_in(answer: ConstantAnswer | None, test: str, bias: str, beta: float, repetition: int) -> float:
+    """Return the share of favorable labels in the rows of a repetition; NaN if all have the same rows."""
+    shares = () if answer is None or test == BALANCED else _scored_shares(answer, test, bias, beta)
+    return shares[repetition] if repetition < len(shares) else math.nan
+
+
+def _constant_of(
+    answer: ConstantAnswer | None, test: str, bias: str, beta: float, favorable: float
+) -> ConstantAnswer | None:
+    """Return the best constant answer on rows with a share of favorable labels; NaN: as recorded."""
+    if answer is None or math.isnan(favorable):
+        return constant_on(answer, test, bias, beta)
+    return answer.with_share(favorable)
 
 
 def standings(
@@ -234,44 +226,36 @@ def standings(
     constant = is_constant(cells[ACCEPTANCE[0]]).astype(float).mask(cells[ACCEPTANCE[0]].isna())
     where = list(WHERE)
     means = cells.groupby(level=where, sort=False).mean()
-    each = pd.DataFrame({"n_recorded": kinds.notna(), **{f"n_{kind}": kinds == kind for kind in DEGENERATE}})
-    counts = each.groupby(level=where, sort=False).sum()
-    of_kinds = counts.drop(columns="n_recorded")
-    found = {kind: of_kinds[f"n_{kind}"] > 0 for kind in DEGENERATE}
+    is_degenerate = kinds.fillna("") != ""
+    of_kinds = kinds[is_degenerate].groupby(level=where, sort=False).agg(["first", "nunique"])
+    scored = [
+        _share_in(constants.get(dataset), test, bias, beta, repetition)
+        for dataset, bias, _, test, beta, _, repetition in cells.index
+    ]
+    shares = pd.Series(scored, index=cells.index, dtype=float).mask(cells[ACCURACY].isna())
     standing = pd.DataFrame(
         {
-            **counts,
-            "n_degenerate": of_kinds.sum(axis=1),
-            "degenerate": first_true({SEVERAL: (of_kinds > 0).sum(axis=1) > 1, **found}),
+            "n_recorded": kinds.groupby(level=where, sort=False).count(),
+            "n_degenerate": is_degenerate.groupby(level=where, sort=False).sum(),
             "mostly_constant": constant.groupby(level=where, sort=False).mean() > 0.5,
             "one_group": is_constant(means[list(ACCEPTANCE[1:])]).any(axis=1),
-            "accuracy_mean": means[ACCURACY],
         }
-    ).reset_index()
-    shares = _favorable_where_scored(cells[ACCURACY], constants)
-    keys = zip(*(standing[name] for name in ("dataset", "test", "bias", "beta")), shares, strict=True)
-    constant_answers = [
-        constant_on(constants.get(dataset), *where)
-        if np.isnan(favorable)
-        else constants[dataset].with_share(favorable)
-        for dataset, *where, favorable in keys
-    ]
-    standing["constant_accuracy"] = [answer.accuracy if answer else math.nan for answer in constant_answers]
-    standing["constant_answer"] = [answer.kind if answer else "" for answer in constant_answers]
-    standing["constant_accepts"] = [answer.accepted if answer else math.nan for answer in constant_answers]
-    labels = [
-        constant_on(constants.get(d), t, bias if t in (ORIGINAL, TRUTH) else "", beta=0)
-        for d, t, bias in zip(standing["dataset"], standing["test"], standing["bias"], strict=True)
-    ]
-    standing["favorable"] = [
-        answer.favorable / (answer.favorable + answer.unfavorable) if answer else math.nan
-        for answer in labels
-    ]
-    for i, name in enumerate(("favorable_deprived", "favorable_favored")):
-        standing[name] = [answer.groups[i] if answer and answer.groups else math.nan for answer in labels]
-    standing["below_constant"] = standing["accuracy_mean"] < standing["constant_accuracy"] - _ROUNDING
-    standing = standing.join(_true_clean_models(decisions), on=where)
-    return standing[list(STANDING_COLUMNS)]
+    )
+    one_kind = of_kinds["first"].where(of_kinds["nunique"] == 1, SEVERAL)
+    standing["degenerate"] = one_kind.reindex(standing.index).fillna("")
+    rows = []
+    for (dataset, bias, _, test, beta, _), share in shares.groupby(level=where, sort=False).mean().items():
+        known = constants.get(dataset)
+        answer = _constant_of(known, test, bias, beta, share)
+        labels = constant_on(known, test, bias if test in (ORIGINAL, TRUTH) else "", beta=0)
+        groups = (labels and labels.groups) or (math.nan, math.nan)
+        numbers = (answer.accuracy, answer.accepted) if answer else (math.nan, math.nan)
+        rows.append((*numbers, labels.favorable if labels else math.nan, *groups))
+    columns = ["constant_accuracy", "constant_accepts"]
+    columns += ["favorable", "favorable_deprived", "favorable_favored"]
+    standing[columns] = np.array(rows, dtype=float).reshape(-1, len(columns))
+    standing["below_constant"] = means[ACCURACY] < standing["constant_accuracy"] - _ROUNDING
+    return standing.join(_true_clean_models(decisions)).reset_index()[list(STANDING_COLUMNS)]
 
 
 def _true_clean_models(decisions: pd.DataFrame | None) -> pd.DataFrame:
@@ -287,27 +271,6 @@ def _true_clean_models(decisions: pd.DataFrame | None) -> pd.DataFrame:
     of_level = cells.groupby(level=list(WHERE), sort=False)
     degenerate = (_kinds(cells) != "").groupby(level=list(WHERE), sort=False).any()
     return of_level.mean().mask(degenerate).add_prefix(TRUE_CLEAN)
-
-
-def _favorable_where_scored(accuracy: pd.Series, constants: Mapping[str, ConstantAnswer]) -> pd.Series:
-    """Return the mean share of favorable labels in the test rows of the repetitions with an accuracy.
-
-    The result has a row for each technique at each level of bias. It is NaN where all repetitions have the
-    same rows, or unknown ones.
-    """
-    names = ["dataset", "test", "bias", "beta"]
-    repetitions = accuracy.index.to_frame(index=False)[[*names, "repetition"]]
-    shares_of: dict[tuple[Any, ...], Sequence[float]] = {}
-    for dataset, *where in repetitions[names].drop_duplicates().itertuples(index=False, name=None):
-        answer = constants.get(dataset)
-        on_rows = answer is not None and where[0] != BALANCED
-        shares_of[dataset, *where] = _scored_shares(answer, *where) if answer and on_rows else ()
-    shares = [
-        scored[repetition] if repetition < len(scored := shares_of[tuple(where)]) else math.nan
-        for *where, repetition in repetitions.itertuples(index=False, name=None)
-    ]
-    of_cells = pd.Series(shares, index=accuracy.index, dtype=float).mask(accuracy.isna())
-    return of_cells.groupby(level=list(WHERE), sort=False).mean()
 
 
 def with_useful(standing: pd.DataFrame) -> pd.DataFrame:
@@ -438,7 +401,7 @@ def _answers_for(
     for name, change in (("value", "change"), ("accuracy", "accuracy_change")):
         table[change] = table[change].mask(is_baseline & table[name].notna(), 0.0)
     table["baseline_degenerate"] = incomparable(table, standing)
-    for judgement in ("better", "candidate", "worse", "less_accurate"):
+    for judgement in ("better", "candidate", "worse"):
         table[judgement] &= ~table["baseline_degenerate"]
     table = table.join(references(table, goal, criteria))
     if goal == RESTORE:  # references are from level 0
@@ -526,7 +489,7 @@ def _joined(
         of(intervals, ACCURACY, **ends("ci", "mean", ACCURACY)),
         *(of(intervals, name, mean=name) for name in ACCEPTANCE),
         of(comparisons, metric_of_goal, *gain, *judgements, n="pairs", **changes["change"]),
-        of(comparisons, ACCURACY, worse="less_accurate", **changes["accuracy_change"]),
+        of(comparisons, ACCURACY, **changes["accuracy_change"]),
         standing.set_index(list(WHERE)),
     ):
         table = table.join(part)
@@ -534,11 +497,10 @@ def _joined(
     # A join leaves gaps, and columns of objects where there are no comparisons at all.
     numbers = ["pairs", *gain, *(name for columns in changes.values() for name in columns.values())]
     table[numbers] = table[numbers].astype(float)
-    flags = [*judgements, "less_accurate", "mostly_constant", "below_constant", "one_group"]
+    flags = [*judgements, "mostly_constant", "below_constant", "one_group"]
     table[flags] = table[flags].eq(True)
-    texts = ["degenerate", "constant_answer"]
-    table[texts] = table[texts].fillna("")
-    counts = ["n_recorded", "n_degenerate", *(f"n_{kind}" for kind in DEGENERATE)]
+    table["degenerate"] = table["degenerate"].fillna("")
+    counts = ["n_recorded", "n_degenerate"]
     table[counts] = table[counts].fillna(0).astype(int)
     return table
 

@@ -6,8 +6,7 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from benchmark.errors import StatisticsError
-from benchmark.statistics.cells import AXES, Array, Cells, Goal, require_known, row_means, to_cells
+from benchmark.statistics.cells import AXES, Array, Cells, Goal, row_means, to_cells
 
 PARETO_COLUMNS = (
     *(*AXES, "technique", "first", "second"),
@@ -32,40 +31,36 @@ def pareto_fronts(
     technique and combination of :data:`~benchmark.statistics.cells.AXES`. A technique without a value is on
     no front, with NaN and a reason.
     """
-    cells = to_cells(results)
-    require_known("metric", metrics, cells.keys["metric"])
-    cells = cells.where(metric=metrics)
+    cells = to_cells(results).where(metric=metrics)
     distances = cells.distances(goals)
-    for metric in metrics:
-        rows = (cells.keys["metric"] == metric).to_numpy()
-        if not np.isfinite(distances[rows]).any() and np.isfinite(cells.values[rows]).any():
-            raise StatisticsError(
-                f"The metric {metric!r} cannot be traded off",
-                expected="a metric with values that are better than others",
-                got="no value is better than another",
-                remedy="leave it out, or give it a goal with another direction",
-            )
-    fronts: list[tuple[object, ...]] = []
-    family = cells.keys["classifier"].mask(cells.keys["classifier"].isin(learners), "")
-    of_metric = [cells.find(metric=metric) for metric in metrics]
-    spots = cells.keys.groupby(["dataset", "bias", "beta", family, "test"], sort=False)
-    for _, keys in spots:
-        points = keys.drop_duplicates(["classifier", "technique"])
-        first, second = (
-            np.where((at >= 0)[:, None], distances[at], np.nan)
-            for at in (positions[points.index] for positions in of_metric)
-        )
-        present = np.isfinite(first) & np.isfinite(second)
-        first, second = (np.where(present, distance, np.nan) for distance in (first, second))
-        first_means, second_means = row_means(first), row_means(second)
-        front = on_pareto_front(first_means, second_means)
-        times = on_pareto_front(first.T, second.T).sum(axis=0)
-        places = points[[*AXES, "technique"]].itertuples(index=False, name=None)
-        for i, (place, n) in enumerate(zip(places, present.sum(axis=1), strict=True)):
-            share, reason = (times[i] / n, "") if n else (np.nan, "no_values")
-            values = (first_means[i], second_means[i], bool(front[i]), share, n, reason)
-            fronts.append((*place, *metrics, *values))
-    return pd.DataFrame(fronts, columns=list(PARETO_COLUMNS))
+    points = cells.keys.drop_duplicates([*AXES, "technique"])
+    first, second = (
+        np.where((at >= 0)[:, None], distances[at], np.nan)
+        for at in (cells.find(metric=metric)[points.index] for metric in metrics)
+    )
+    gaps = np.isnan(first) | np.isnan(second)
+    first, second = (np.where(gaps, np.nan, values) for values in (first, second))
+    n = (~gaps).sum(axis=1)
+    means = row_means(first), row_means(second)
+    on_front, times = np.zeros(len(points), dtype=bool), np.zeros(len(points))
+    points = points[[*AXES, "technique"]].reset_index(drop=True)
+    family = points["classifier"].mask(points["classifier"].isin(learners), "")
+    spots = points.groupby(["dataset", "bias", "beta", family, "test"], sort=False)
+    for rows in spots.indices.values():
+        on_front[rows] = on_pareto_front(means[0][rows], means[1][rows])
+        times[rows] = on_pareto_front(first[rows].T, second[rows].T).sum(axis=0)
+    table = points.assign(
+        first=metrics[0],
+        second=metrics[1],
+        first_distance=means[0],
+        second_distance=means[1],
+        on_front=on_front,
+        share_on_front=np.where(n, times / np.maximum(n, 1), np.nan),
+        n=n,
+        reason=np.where(n, "", "no_values"),
+    )
+    # Those on one front stand together.
+    return table.iloc[np.argsort(spots.ngroup(), kind="stable")].reset_index(drop=True)
 
 
 def on_pareto_front(first: Array, second: Array) -> NDArray[np.bool_]:

@@ -94,7 +94,7 @@ def test_every_technique_with_scores_accepts_the_share(card: Path, tmp_path: Pat
     assert values["restoration_distance"] == 0
     constant = describe_run(made).datasets[0].best_constant
     assert constant is not None
-    assert (constant.kind, constant.accepted) == ("by_lot", 0.6)
+    assert constant.accepted == 0.6
 
 
 def test_each_test_accepts_the_share_of_its_own_rows(card: Path) -> None:
@@ -143,13 +143,13 @@ def test_lots_decide_between_equal_scores_whatever_the_order_of_rows(card: Path)
 
 
 def test_the_yardstick_accepts_the_share_by_lot() -> None:
-    answer = ConstantAnswer(980, 20, scored={0.0: (0.97, 0.99)}, accept=0.9)
-    assert (answer.kind, answer.accepted) == ("by_lot", 0.9)
+    answer = ConstantAnswer(0.98, scored={0.0: (0.97, 0.99)}, accept=0.9)
+    assert answer.accepted == 0.9
     assert answer.accuracy == pytest.approx(0.9 * 0.98 + 0.1 * 0.02)
     on_rows = constant_on(answer, "original", "label", 0.0)
     assert on_rows is not None
-    assert (on_rows.accuracy, on_rows.kind) == (pytest.approx(answer.accuracy), answer.kind)
-    assert ConstantAnswer(980, 20).accuracy == 0.98
+    assert (on_rows.accuracy, on_rows.accepted) == (pytest.approx(answer.accuracy), 0.9)
+    assert ConstantAnswer(0.98).accuracy == 0.98
 
 
 def test_a_first_look_takes_the_share(card: Path) -> None:

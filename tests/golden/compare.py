@@ -26,7 +26,7 @@ KEYS = (
 """Columns that say what a row is about."""
 
 WORDS = (
-    *("reason", "test_reason", "warning", "note", "degenerate", "constant_answer"),
+    *("reason", "test_reason", "warning", "note", "degenerate"),
     "treatment",
 )
 """Columns for readers: they are neither kept nor compared."""

@@ -15,7 +15,7 @@ from benchmark.statistics.answers import ConstantAnswer, standings
 from benchmark.statistics.cells import Baselines, Resampling
 from benchmark.statistics.recommendation import NOT_RESTORED, NOT_SHOWN, NOT_USABLE, Criteria
 
-REFUSING = ConstantAnswer(favorable=30, unfavorable=70, groups=(0.2, 0.4))
+REFUSING = ConstantAnswer(0.3, groups=(0.2, 0.4))
 
 # Discrimination, accuracy, and the shares accepted of all, of the deprived and of the favored; and, where
 # decisions are to be restored, the distance to the clean model.
@@ -81,7 +81,7 @@ def answers_of(
     cells: Mapping[str, Cell],
     *,
     repetitions: int = 12,
-    constant: ConstantAnswer | None = ConstantAnswer(favorable=30, unfavorable=70),  # noqa: B008
+    constant: ConstantAnswer | None = ConstantAnswer(0.3),  # noqa: B008
     baseline: str = "none",
 ) -> pd.DataFrame:
     """Return the answers at one level of bias, with ``outcome``."""

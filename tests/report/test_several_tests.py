@@ -145,8 +145,8 @@ def test_what_a_constant_answer_scores_depends_on_the_test() -> None:
     assert constant_on(answer, BIASED) is None
     balanced = constant_on(None, BALANCED)
     assert balanced is not None
-    assert (balanced.accuracy, balanced.kind) == (0.5, "either")
-    assert ConstantAnswer(3, 1).kind == "accepts_all"
+    assert (balanced.accuracy, balanced.accepted) == (0.5, 0)
+    assert ConstantAnswer(0.75).accepted == 1
 
 
 def test_rows_are_written_by_test_and_metric_and_only_those_asked_for() -> None:

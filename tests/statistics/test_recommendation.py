@@ -124,11 +124,11 @@ def test_few_repetitions_decide_by_the_same_rule_and_recommend_nothing(
 
 
 def test_a_cost_is_shown_by_an_interval_as_well_and_with_one_repetition_none_is_hidden() -> None:
-    dear: Cell = [(0.1, 0.6, 0.3, 0.25, 0.35), (0.1, 0.81, 0.3, 0.25, 0.35)]
-    assert not answers_of({"none": BASELINE, "a": dear}, repetitions=2)["less_accurate"].any()
+    dear: Cell = [(0.9, 0.8, 0.3, 0.25, 0.35), (0.21, 0.8, 0.3, 0.25, 0.35)]
+    assert not answers_of({"none": BASELINE, "a": dear}, repetitions=2)["worse"].any()
     for own in (dear, dear[:1]):
         cells: dict[str, Cell] = {"none": BASELINE, "a": own}
-        assert answers_of(cells, repetitions=1 if own is dear else 2)["less_accurate"].any()
+        assert answers_of(cells, repetitions=1 if own is dear else 2)["worse"].any()
 
 
 def test_one_repetition_makes_candidates_of_what_is_of_use() -> None:
@@ -199,25 +199,25 @@ def test_splits_are_compared_with_the_constant_answer_on_their_own_rows() -> Non
     like: Values = (0.1, 0.72, 0.4, 0.3, 0.5)
     cells: dict[str, Cell] = {"none": BASELINE, "a": like, "b": [like, None]}
     # Three in four are favorable in even repetitions, one in four of all others and of all rows.
-    constant = ConstantAnswer(25, 75, scored={0.5: [0.75, 0.25] * 6, 0.0: [0.0] * 12})
+    constant = ConstantAnswer(0.25, scored={0.5: [0.75, 0.25] * 6, 0.0: [0.0] * 12})
     rows = answers_of(cells, constant=constant).set_index("technique")
     assert rows["constant_accuracy"].to_dict() == {"none": 0.5, "a": 0.5, "b": 0.75}
     assert rows["below_constant"].to_dict() == {"none": False, "a": False, "b": True}
-    whole = answers_of(cells, constant=ConstantAnswer(25, 75)).set_index("technique")
+    whole = answers_of(cells, constant=ConstantAnswer(0.25)).set_index("technique")
     assert whole["below_constant"].to_dict() == {"none": False, "a": True, "b": True}
 
 
 def test_no_constant_beats_what_is_recommended_on_a_biased_test() -> None:
     cells: dict[str, Cell] = {"none": BASELINE, "a": (0.05, 0.577, 0.3, 0.28, 0.33)}
-    known = ConstantAnswer(47, 53, biased={("cpt", 0.5): [0.41, 0.406] * 5})
+    known = ConstantAnswer(0.47, biased={("cpt", 0.5): [0.41, 0.406] * 5})
     found = answers_at({0.5: cells}, test="biased", constant=known).loc[("a", 0.5)]
     assert found["outcome"] == "below_constant"
     assert found["constant_accuracy"] == pytest.approx(0.592)
-    enough = ConstantAnswer(47, 53, biased={("cpt", 0.5): [0.43] * 10})
+    enough = ConstantAnswer(0.47, biased={("cpt", 0.5): [0.43] * 10})
     found = answers_at({0.5: cells}, test="biased", constant=enough).loc[("a", 0.5)]
     assert found["outcome"] == "helps"
     # Of another bias, or of none, is not of this one.
-    for unknown in (ConstantAnswer(47, 53), ConstantAnswer(47, 53, biased={("label", 0.5): [0.43] * 10})):
+    for unknown in (ConstantAnswer(0.47), ConstantAnswer(0.47, biased={("label", 0.5): [0.43] * 10})):
         found = answers_at({0.5: cells}, test="biased", constant=unknown)
         assert found["outcome"]["a", 0.5] == "not_recorded"
 
@@ -228,7 +228,7 @@ def test_where_nothing_is_planted_the_biased_test_has_the_verdicts_of_the_origin
         "a": (0.05, 0.68, 0.35, 0.28, 0.33),
         "b": (0.1, 0.75, 0.35, 0.25, 0.32),
     }
-    for constant in (REFUSING, ConstantAnswer(50, 50, scored={0.0: [0.29, 0.31] * 5})):
+    for constant in (REFUSING, ConstantAnswer(0.5, scored={0.0: [0.29, 0.31] * 5})):
         found = [answers_at({0.0: cells}, test=test, constant=constant) for test in ("original", "biased")]
         pd.testing.assert_frame_equal(found[0].drop(columns="test"), found[1].drop(columns="test"))
         assert found[1]["outcome"]["a", 0.0] == "below_constant"
@@ -236,7 +236,7 @@ def test_where_nothing_is_planted_the_biased_test_has_the_verdicts_of_the_origin
 
 
 def test_one_function_knows_the_constant_of_a_scenario_and_level() -> None:
-    answer = ConstantAnswer(30, 70, scored={0.0: [0.28], 0.5: [0.26]}, biased={("cpt", 0.5): [0.1, math.nan]})
+    answer = ConstantAnswer(0.3, scored={0.0: [0.28], 0.5: [0.26]}, biased={("cpt", 0.5): [0.1, math.nan]})
 
     def accuracy(*where: object) -> float | None:
         found = constant_on(answer, *where)  # type: ignore[arg-type]
@@ -304,7 +304,7 @@ def test_without_a_clean_baseline_the_labels_are_the_reference() -> None:
         assert row[references].tolist() == [0.3, 0.2, 0.4]
         assert row["outcome"] == "too_few_accepted"
     known: Values = (0.05, 0.8, 0.1, 0.2, 0.3)
-    found = answers_at({0.5: {"none": BASELINE, "a": known}}, constant=ConstantAnswer(30, 70))
+    found = answers_at({0.5: {"none": BASELINE, "a": known}}, constant=ConstantAnswer(0.3))
     assert found.loc[("a", 0.5), ["reference", "outcome"]].tolist() == ["", "helps"]
 
 
@@ -398,7 +398,7 @@ def test_within_the_margin_of_the_least_the_most_accurate_is_named() -> None:
         "c": (0.027, 0.790, 0.35, 0.25, 0.35),
         "d": (0.060, 0.809, 0.35, 0.25, 0.35),
     }
-    constant = ConstantAnswer(40, 60, groups=(0.2, 0.4))
+    constant = ConstantAnswer(0.4, groups=(0.2, 0.4))
     found = answers_at({0.5: cells}, constant=constant)
     assert found["choice"].droplevel("beta").to_dict() == {
         **{"none": "", "a": "", "b": ""},

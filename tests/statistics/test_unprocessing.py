@@ -87,7 +87,7 @@ def test_techniques_are_inside_on_or_beyond_the_best_frontier(tried: pd.DataFram
 
 
 def test_without_an_interval_nothing_is_said(tried: pd.DataFrame) -> None:
-    best, constant = best_frontiers(frontier("c45", 0.8)), {"one": ConstantAnswer(6, 4)}
+    best, constant = best_frontiers(frontier("c45", 0.8)), {"one": ConstantAnswer(0.6)}
     folds = Resampling({"one": 0.1}, {"one": 3})
     found = frontier_gaps(tried, best, constant, folds)
     assert set(found["standing"]) == {""}
@@ -100,7 +100,7 @@ def test_without_an_interval_nothing_is_said(tried: pd.DataFrame) -> None:
 
 def test_the_answer_by_lot_is_right_as_often_as_two_draws_agree() -> None:
     for rate in (0.3, 0.5, 0.9):
-        accuracy = ConstantAnswer(rate, 1 - rate).accuracy
+        accuracy = ConstantAnswer(rate).accuracy
         assert random_accuracy(accuracy) == pytest.approx(rate**2 + (1 - rate) ** 2)
 
 
