@@ -17,7 +17,7 @@ from benchmark.atlas.means import BY_CHANCE, VALUES
 from benchmark.atlas.recommenders import DROP_TECHNIQUE
 from benchmark.atlas.sentences import WORDS, name_of
 from benchmark.columns import GOALS, RESTORE, UNTREATED
-from benchmark.pages.html import render
+from benchmark.pages.html import in_script, render
 
 ANY = "any"
 """Value of a choice that restricts nothing."""
@@ -58,6 +58,7 @@ def atlas_page(adviser: Adviser) -> str:
     """Return the page as HTML: one file that loads nothing, with its data and its drawing inside."""
     texts: dict[str, int] = {}
     advice = {}
+    parts = adviser.tables.dose_rows.groupby(["classifier", "card"])["part"].unique()
     for key, technique, sentences in sentences_of(adviser):
         advice[key] = [technique, *(texts.setdefault(sentence, len(texts)) for sentence in sentences)]
     payload = {
@@ -69,7 +70,8 @@ def atlas_page(adviser: Adviser) -> str:
         "rows": _rows(adviser),
         "failed": _failed(adviser),
         "toml": _toml(adviser),
-        "parts": _parts(adviser),
+        # The parts whose rows a dot shows.
+        "parts": {f"{learner}|{card}": [*names] for (learner, card), names in parts.items()},
         "marks": {"nothing": UNTREATED, "drop": DROP_TECHNIQUE, "oracle": "oracle"},
     }
     static = files("benchmark.pages").joinpath("static")
@@ -88,7 +90,7 @@ def atlas_page(adviser: Adviser) -> str:
         parts_to_run=adviser.parts_to_run,
         n_datasets=adviser.scenarios[RESTORE].frame["card"].nunique(),
         n_clusters=adviser.scenarios[RESTORE].frame["cluster"].nunique(),
-        payload=Markup(json.dumps(payload, separators=(",", ":")).replace("<", "\\u003c")),
+        payload=in_script(json.dumps(payload, separators=(",", ":"))),
         script=Markup(script),
     )
 
@@ -162,12 +164,3 @@ def _toml(adviser: Adviser) -> dict[str, str]:
         lines = [f"[parts.{part}]", *(f"{name} = {json.dumps(value)}" for name, value in content.items())]
         shown[part] = "\n".join(lines)
     return shown
-
-
-def _parts(adviser: Adviser) -> dict[str, list[str]]:
-    """Return the parts whose rows a dot shows, by learner and card."""
-    pairs = adviser.tables.dose_rows[["classifier", "card", "part"]].drop_duplicates()
-    found: dict[str, list[str]] = {}
-    for learner, card, part in pairs.itertuples(index=False, name=None):
-        found.setdefault(f"{learner}|{card}", []).append(part)
-    return found

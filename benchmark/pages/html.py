@@ -56,6 +56,11 @@ def boxed(text: str) -> Markup:
     return Markup(re.sub(r"(<tr>\s*)<td(.*?)</td>", r'\1<th scope="row"\2</th>', html))
 
 
+def in_script(content: str) -> Markup:
+    """Return JSON for a script element: nothing in it can end the element or open a comment."""
+    return Markup(content.replace("<", "\\u003c"))
+
+
 def _bare(html: str) -> Markup:
     return Markup(re.sub(r"<[^>]*>", "", html))
 

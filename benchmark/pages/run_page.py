@@ -6,18 +6,17 @@ import base64
 import hashlib
 import json
 import re
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
+from importlib.metadata import distribution
 from importlib.resources import files
-from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
 from markupsafe import Markup
 
-from benchmark.errors import ReportError
 from benchmark.facts import Facts
 from benchmark.facts.model import Answers, Level, Scenario
-from benchmark.pages.html import boxed, render
+from benchmark.pages.html import boxed, in_script, render
 from benchmark.text.words import LEVEL_SIGNS
 from benchmark.text.writing import write_atomically
 from benchmark.wording import as_html, macro, reason_text, standing_texts, vocabulary
@@ -45,48 +44,35 @@ TABS: Mapping[str, tuple[str, ...]] = {
 """Tabs besides the answer, with the templates of their texts. A tab without any text is left out."""
 
 
-def prepare_page(facts: Facts) -> Callable[[Path], Path]:
-    """Return a function that writes a run's interactive page, ``report.html``, and returns its path.
+def write_page(facts: Facts, folder: Path) -> Path:
+    """Write a run's interactive page, ``report.html``, to a folder, and return its path.
 
     The page has about 5 megabytes, nearly all of it the plotting library. It loads nothing: it works from a
-    disk, from an attachment and without a network. Links to the other files in its folder are made when it is
-    written. The same facts in the same folder give the same bytes.
+    disk, from an attachment and without a network. It links the other files that are in its folder. The same
+    facts in the same folder give the same bytes.
     """
+    path = folder / PAGE_NAME
     static = files("benchmark.pages").joinpath("static")
     scripts = ["".join((static / name).read_text(encoding="utf-8") for name in _SCRIPTS), _plotly()]
-    values = {
-        "title": facts.run.title,
-        "run": facts.run,
-        "embedded": [dataset.title for dataset in facts.datasets if dataset.embedded],
-        "level_sign": LEVEL_SIGNS[facts.run.level_name],
-        "verdicts": vocabulary()["verdict"],
-        "goals": vocabulary()["goal"],
-        "level_meaning": vocabulary()["level"][facts.run.level_name]["meaning"],
-        "tabs": {name: html for name, questions in TABS.items() if (html := _tab(facts, questions))},
-        "facts": Markup(in_script(facts.model_dump_json())),
-        "words": Markup(in_script(json.dumps(_words(facts), ensure_ascii=False, separators=(",", ":")))),
-        "scripts": [*map(Markup, scripts)],
-        "digests": [*map(_digest, scripts)],
-    }
-
-    def write(folder: Path) -> Path:
-        path = folder / PAGE_NAME
-        below = {name: _files(path, (folder / name).rglob("*")) for name in _FOLDERS}
-        page = render(
-            "run.html",
-            **values,
-            # No folders below but these: the page's folder may hold other things.
-            beside=_files(path, folder.glob("*")),
-            below={name: names for name, names in below.items() if names},
-        )
-        return write_atomically(path, page)
-
-    return write
-
-
-def in_script(content: str) -> str:
-    """Return JSON for a script element: nothing in it can end the element or open a comment."""
-    return content.replace("<", "\\u003c").replace("\u2028", "\\u2028").replace("\u2029", "\\u2029")
+    below = {name: _files(path, (folder / name).rglob("*")) for name in _FOLDERS}
+    tabs = {name: _tab(facts, questions) for name, questions in TABS.items()}
+    page = render(
+        "run.html",
+        title=facts.run.title,
+        run=facts.run,
+        embedded=[dataset.title for dataset in facts.datasets if dataset.embedded],
+        level_sign=LEVEL_SIGNS[facts.run.level_name],
+        vocabulary=vocabulary(),
+        tabs={name: html for name, html in tabs.items() if html},
+        facts=in_script(facts.model_dump_json()),
+        words=in_script(json.dumps(_words(facts), ensure_ascii=False, separators=(",", ":"))),
+        scripts=[*map(Markup, scripts)],
+        digests=[*map(_digest, scripts)],
+        # No folders below but these: the page's folder may hold other things.
+        beside=_files(path, folder.glob("*")),
+        below={name: names for name, names in below.items() if names},
+    )
+    return write_atomically(path, page)
 
 
 def _tab(facts: Facts, questions: Sequence[str]) -> Markup:
@@ -133,16 +119,8 @@ def _files(page: Path, paths: Iterable[Path]) -> list[str]:
 
 def _plotly() -> str:
     """Return the plotting library, without the import of its package, which takes a second."""
-    spec = find_spec("plotly")
-    if spec is None or spec.origin is None:
-        raise ReportError(
-            "The plotting library of the page is missing",
-            expected="the package plotly",
-            got="none",
-            remedy="pip install plotly",
-        )
-    path = Path(spec.origin).parent / "package_data" / "plotly.min.js"
-    library = path.read_text(encoding="utf-8")
+    path = distribution("plotly").locate_file("plotly/package_data/plotly.min.js")
+    library = Path(str(path)).read_text(encoding="utf-8")
     # Brackets save a quarter of the library's start: browsers do not skim a function in brackets before they
     # call it. A version with another wrapper stays as it is.
     library = re.sub(r"\A(.{,999}?this, )(\(\) => \{.*\})\)\);\s*\Z", r"\1(\2)));", library, flags=re.DOTALL)

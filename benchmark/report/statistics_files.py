@@ -7,7 +7,7 @@ from pathlib import Path
 
 from benchmark.facts import Facts, facts_of
 from benchmark.figures import Drawing
-from benchmark.pages.run_page import prepare_page
+from benchmark.pages.run_page import write_page
 from benchmark.runs.analysis import RunStatistics
 from benchmark.tables.layout import write_tables
 from benchmark.tables.numbers import Numbers
@@ -61,8 +61,6 @@ def write_statistics(
         from benchmark.figures.style import write_figures
 
         drawings += statistics_figures(statistics)
-    say("making the page")
-    finish_page = prepare_page(facts) if page is not None else None
     if drawings:
         say(f"drawing {len(drawings)} figures")
         for n_drawn, path in enumerate(write_figures(output / "figures", drawings, formats), 1):
@@ -77,8 +75,9 @@ def write_statistics(
         path.unlink()
     text = render("readme", facts, pictures=list(_pictures(output)))
     written.append(write_atomically(output / "README.md", text))
-    if page is not None and finish_page is not None:
-        finish_page(page)  # last, because it links the other files
+    if page is not None:
+        say("making the page")
+        write_page(facts, page)  # last, because it links the other files
     return written
 
 

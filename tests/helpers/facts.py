@@ -34,7 +34,7 @@ from benchmark.facts.model import (
     Technique,
     Use,
 )
-from benchmark.pages.run_page import prepare_page
+from benchmark.pages import run_page
 from benchmark.runs.analysis import RunStatistics
 from benchmark.wording import render
 
@@ -250,4 +250,4 @@ def report_text(statistics: RunStatistics) -> str:
 
 def write_page(folder: Path, statistics: RunStatistics) -> Path:
     """Write the page of a run's statistics to a folder, and return its path."""
-    return prepare_page(facts_of(statistics))(folder)
+    return run_page.write_page(facts_of(statistics), folder)

@@ -21,7 +21,6 @@ function drawTables(now) {
 // ------------------------------------------------------------------- techniques and levels of bias
 
 function drawMatrix(now) {
-  const focused = $("matrix").contains(document.activeElement) ? place(document.activeElement) : null;
   const columns = now.levels.map((level) => new Map(rowsAt(now, level).map((row) => [row.technique, row])));
   // One order for all levels: what helps at most of them comes first.
   const shown = new Map(columns.flatMap((rows) => [...rows]));
@@ -32,30 +31,22 @@ function drawMatrix(now) {
   });
   $("matrix-title").textContent = `${titleOf(now.metric)}, by technique and ${words.level}`;
   const head = now.levels.map((level, l) => {
-    const at = level === now.at;
-    const attributes = { scope: "col", class: at ? "chosen" : null, "aria-selected": String(at) };
-    const cell = make("th", attributes, levelText(level));
-    cell.dataset.at = level;
+    const cell = make("th", { scope: "col", class: level === now.at && "chosen", "data-at": level }, levelText(level));
     if (now.said?.[l].reason) cell.append(make("span", { class: "reason" }, now.said[l].reason));
     return cell;
   });
   $("matrix").tHead.rows[0].replaceChildren(make("th", { scope: "col" }, "Technique"), ...head);
   const rows = order.map((technique) => {
     const picked = technique === now.technique;
-    const named = nameOf(shown.get(technique));
-    const first = make("th", { scope: "row", "aria-selected": String(picked) }, ...named);
-    first.dataset.technique = technique;
+    const first = make("th", { scope: "row", "data-technique": technique }, ...nameOf(shown.get(technique)));
     const cells = now.levels.map((level, l) => {
       const row = columns[l].get(technique);
       if (!row) return make("td", {}, "–");
-      const at = level === now.at;
       const muted = now.said?.[l].reason ? " muted" : "";
-      const looks = `${row.kind}${muted}${at ? " chosen" : ""}${row.best?.length ? " best" : ""}`;
-      const cell = make("td", { class: looks, "aria-selected": String(at && picked) });
-      cell.title = [row.word?.label, ...row.texts].filter(Boolean).join("; ");
-      cell.append(...signOf(row.word ?? {}), number(row.number.mean), unseen(` ${cell.title}`));
-      Object.assign(cell.dataset, { at: level, technique });
-      return cell;
+      const looks = `${row.kind}${muted}${level === now.at ? " chosen" : ""}${row.best?.length ? " best" : ""}`;
+      const title = [row.word?.label, ...row.texts].filter(Boolean).join("; ");
+      const texts = [...signOf(row.word ?? {}), number(row.number.mean), unseen(` ${title}`)];
+      return make("td", { class: looks, title, "data-at": level, "data-technique": technique }, ...texts);
     });
     return make("tr", { class: picked ? "picked" : null }, first, ...cells);
   });
@@ -66,12 +57,6 @@ function drawMatrix(now) {
     return make("span", { class: `key ${looks}`, title: meaning ?? null }, `${sign} ${label}`);
   });
   $("keys").replaceChildren(...signs.flatMap((key) => [key, " "]));
-  for (const cell of $("matrix").querySelectorAll("th, td")) cell.tabIndex = -1;
-  // One cell is reached by Tab, the others by arrow keys.
-  const usual = $("matrix").querySelector(".picked .chosen") ?? $("matrix").querySelector("th.chosen");
-  const cell = focused ? cellAt(...focused) : usual;
-  cell.tabIndex = 0;
-  if (focused) cell.focus({ preventScroll: true });
 }
 
 // Roles first, then by the number of levels where it helps or is promising, then by mean distance to the goal.
@@ -83,47 +68,11 @@ function placeOf(cells) {
   return [isRole ? 0 : 1, -count("helps"), -count("promising"), left.reduce((a, b) => a + b, 0) / left.length];
 }
 
-const place = (cell) => [cell.parentElement.rowIndex, cell.cellIndex];
-const cellAt = (row, column) => {
-  const { rows } = $("matrix");
-  const there = rows[Math.max(0, Math.min(row, rows.length - 1))];
-  return there.cells[Math.max(0, Math.min(column, there.cells.length - 1))];
-};
-
-function choose(cell) {
-  const { at, technique } = cell.dataset;
-  const again = technique === state.technique && (at === undefined || at === String(current().at));
-  change({ ...(at && { at }), ...(technique && { technique: again ? "" : technique }) });
-}
-
-function listenToTables() {
-  const matrix = $("matrix");
-  matrix.addEventListener("click", ({ target }) => {
-    const cell = target.closest("td, th");
-    if (!cell) return;
-    cell.focus({ preventScroll: true });
-    choose(cell);
-  });
-  matrix.addEventListener("keydown", (event) => {
-    const cell = event.target.closest("td, th");
-    if (!cell) return;
-    const [row, column] = place(cell);
-    const to = {
-      ArrowRight: [row, column + 1],
-      ArrowLeft: [row, column - 1],
-      ArrowDown: [row + 1, column],
-      ArrowUp: [row - 1, column],
-      Home: [row, 0],
-      End: [row, Infinity],
-    }[event.key];
-    if (event.key === "Enter" || event.key === " ") choose(cell);
-    else if (to) {
-      cell.tabIndex = -1;
-      cellAt(...to).tabIndex = 0;
-      cellAt(...to).focus();
-    } else return;
-    event.preventDefault();
-  });
+// A click chooses a level and a technique, and lets go of a technique that is chosen.
+function choose({ dataset }, now) {
+  const { at = String(now.at), technique = now.technique } = dataset;
+  const again = technique === now.technique && at === String(now.at) && "technique" in dataset;
+  change({ at, technique: again ? "" : technique });
 }
 
 // ---------------------------------------------------------------------------- the chosen level

@@ -133,6 +133,9 @@ function drawChoices(now) {
   fillSelect("goal", now.scenario.answers.map(({ goal }) => [goal, words.goal[goal].title]), now.goal);
   const offered = new Set([now.usual.metric, ...now.scenario.values.map(({ metric }) => metric)]);
   fillSelect("metric", [...offered].map((metric) => [metric, titleOf(metric)]), now.metric);
+  fillSelect("at", now.levels.map((level) => [String(level), levelText(level)]), String(now.at));
+  const named = now.scenario.techniques.map((technique) => [technique, titles.get(technique)]);
+  fillSelect("technique", [["", "all"], ...named], now.technique ?? "");
   $("colors").value = state.colors;
 }
 
@@ -162,29 +165,17 @@ function change(changes) {
   history.replaceState(null, "", fragment ? `#${fragment}` : location.pathname + location.search);
 }
 
-async function copy(text, what) {
-  try {
-    await navigator.clipboard.writeText(text);
-  } catch {
-    // Not every browser lets a page from a disk write to the clipboard in this way.
-    const area = make("textarea", { class: "unseen", "aria-hidden": "true" });
-    area.value = text;
-    document.body.append(area);
-    area.select();
-    document.execCommand("copy");
-    area.remove();
-  }
-  $("said").textContent = `${what} copied`;
+function copy(text, what) {
+  const tell = (how) => ($("said").textContent = `${what} ${how}`);
+  navigator.clipboard.writeText(text).then(() => tell("copied"), () => tell("not copied: the browser forbids it"));
 }
 
 function listen() {
-  for (const id of ["metric", "colors"]) {
-    $(id).addEventListener("change", ({ target }) => change({ [id]: target.value }));
-  }
-  // Another goal has its own metric.
-  $("goal").addEventListener("change", ({ target }) => change({ goal: target.value, metric: "" }));
-  $("scenario").addEventListener("change", ({ target }) => change({ scenario: Number(target.value) }));
-  $("choices").addEventListener("submit", (event) => event.preventDefault());
+  $("colors").addEventListener("change", ({ target }) => change({ colors: target.value }));
+  $("choices").addEventListener("change", ({ target: { id, value } }) => {
+    // Another goal has its own metric.
+    change(id === "scenario" ? { scenario: Number(value) } : { [id]: value, ...(id === "goal" && { metric: "" }) });
+  });
   $("copy-link").addEventListener("click", () => copy(location.href, "Link"));
   for (const block of document.querySelectorAll("main pre")) {
     const button = make("button", { type: "button", class: "copy" }, "Copy these lines");
@@ -195,7 +186,10 @@ function listen() {
     button.addEventListener("click", () => savePicture(button.dataset.format));
   }
   $("csv").addEventListener("click", downloadCsv);
-  listenToTables();
+  $("matrix").addEventListener("click", ({ target }) => {
+    const cell = target.closest("[data-at], [data-technique]");
+    if (cell) choose(cell, current());
+  });
   const tablist = document.querySelector("[role=tablist]");
   tablist.addEventListener("click", ({ target }) => {
     const tab = target.closest("[role=tab]");
