@@ -10,10 +10,8 @@ from benchmark.data.card import Card
 from benchmark.declarations import list_declarations
 from benchmark.experiment.plan import load_experiment
 from benchmark.facts.model import (
-    Bias,
     Criteria,
     Dataset,
-    Dose,
     GroupRows,
     Metric,
     Protocol,
@@ -22,7 +20,7 @@ from benchmark.facts.model import (
 )
 from benchmark.metrics import Metric as Declared
 from benchmark.runs.analysis import Undeclared
-from benchmark.runs.descriptions import DatasetDescription, PlantedBias
+from benchmark.runs.descriptions import DatasetDescription
 from benchmark.runs.manifest import Manifest
 from benchmark.statistics import recommendation
 from benchmark.statistics.across import ALPHA
@@ -67,8 +65,6 @@ def metrics(declared: Mapping[str, Declared | Undeclared]) -> tuple[Metric, ...]
             name=name,
             title=metric.title + name.removeprefix(metric.name),
             formula=". ".join(filter(None, [getattr(metric, "formula", ""), getattr(metric, "note", "")])),
-            least=metric.range[0],
-            greatest=metric.range[1],
             ideal=metric.ideal,
             better=metric.direction,
             source=getattr(metric, "source", ""),
@@ -100,16 +96,7 @@ def _dataset(dataset: DatasetDescription, card: Card | None) -> Dataset:
         **groups,
         warning=dataset.warning or "",
         accept=dataset.entry.accept,
-        bias=tuple(map(_bias, dataset.bias)),
         **of_card,
-    )
-
-
-def _bias(bias: PlantedBias) -> Bias:
-    return Bias.from_record(
-        bias,
-        doses=tuple(Dose.from_record(dose, comparable=dose.pooled) for dose in bias.doses),
-        label_gaps=dict(bias.network_discrimination_by_beta),
     )
 
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 import math
 from typing import Annotated, Any, Literal, Self
 
-from pydantic import BaseModel, BeforeValidator, ConfigDict
+from pydantic import AliasChoices, BaseModel, BeforeValidator, ConfigDict, Field
 
 Role = Literal["technique", "baseline", "reference"]
 """A technique; what others are compared with; doing nothing, where something else is the baseline."""
@@ -34,7 +34,8 @@ Number = Annotated[float | None, BeforeValidator(_six_digits)]
 class Fact(BaseModel):
     """A part of the facts."""
 
-    model_config = ConfigDict(frozen=True, extra="forbid")
+    # Parts are made from records with the same attributes.
+    model_config = ConfigDict(frozen=True, extra="forbid", from_attributes=True)
 
     @classmethod
     def from_record(cls, record: Any, **others: Any) -> Self:
@@ -98,8 +99,6 @@ class Metric(Fact):
     name: str
     title: str
     formula: str = ""
-    least: Number = None
-    greatest: Number = None
     ideal: Number = None
     better: str = "none"  # higher, lower, closer_to_ideal or none
     source: str = ""
@@ -118,7 +117,7 @@ class Dose(Fact):
     dose: float
     beta: Number = None  # None if it is out of reach
     gap: Number = None  # added in expectation; at most, if the dose is out of reach
-    comparable: bool = True  # False if nearly every label that can be touched is
+    pooled: bool = True  # with other datasets: False if nearly every label that can be touched is
 
 
 class Bias(Fact):
@@ -129,7 +128,10 @@ class Bias(Fact):
     description: str  # of its declaration, with the columns
     inert: bool = False  # changes nothing that the label depends on
     doses: tuple[Dose, ...] = ()
-    label_gaps: dict[float, Number] = {}  # between the labels of training rows, by level of bias
+    # Between the labels of training rows, by level of bias.
+    label_gaps: dict[float, Number] = Field(
+        {}, validation_alias=AliasChoices("label_gaps", "network_discrimination_by_beta")
+    )
 
 
 class Dataset(Fact):
@@ -317,9 +319,8 @@ class Gap(Fact):
 
 
 class Regret(Fact):
-    """What it costs to choose a technique's setting on biased or clean rows, against the oracle."""
+    """What it costs to choose settings on biased or clean rows, on average over techniques and datasets."""
 
-    dataset: str  # empty: all
     bias: str
     classifier: str
     level: float

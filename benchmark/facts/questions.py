@@ -101,18 +101,11 @@ def frontiers(statistics: RunStatistics, scenario: Scenario) -> tuple[Frontier, 
 
 
 def regrets(statistics: RunStatistics) -> tuple[Regret, ...]:
-    """Return the mean regrets over techniques, against the oracle's settings; none if none were tuned."""
+    """Return the mean regrets over techniques and datasets; none if no settings were tuned."""
     table = statistics.regret
-    table = table[table["technique"] == ""]
-    table = table.sort_values("dataset", key=lambda names: names != "", kind="stable")
     return tuple(
-        Regret.from_record(
-            row,
-            level=row.beta,
-            beyond=row.breaks,
-            beyond_oracle=row.breaks_oracle,
-        )
-        for row in records(table)
+        Regret.from_record(row, level=row.beta, beyond=row.breaks, beyond_oracle=row.breaks_oracle)
+        for row in records(table[(table["technique"] == "") & (table["dataset"] == "")])
     )
 
 

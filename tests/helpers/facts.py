@@ -197,7 +197,6 @@ def whole_facts() -> Facts:
             ),
             "regrets": (
                 Regret(
-                    dataset="",
                     level=0.5,
                     chosen_on="biased",
                     regret=estimate(0.03),
