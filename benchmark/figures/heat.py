@@ -4,12 +4,10 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Callable, Hashable, Mapping, Sequence
+from collections.abc import Sequence
 from itertools import groupby
-from typing import Generic, TypeVar
 
 import numpy as np
-import pandas as pd
 from matplotlib import colormaps
 from matplotlib.axes import Axes
 from matplotlib.cm import ScalarMappable
@@ -21,11 +19,8 @@ from benchmark.figures import EVERYTHING, Choice, marks
 from benchmark.figures.page import Page, RowLabels
 from benchmark.figures.style import LINE, SIZES, Look, styled, text_width, wrap
 from benchmark.runs.analysis import RunStatistics
-from benchmark.runs.report_frames import Scenario
 from benchmark.statistics.cells import WHERE
-from benchmark.tables.numbers import DEGENERATE
-
-Key = TypeVar("Key", bound=Hashable)
+from benchmark.tables.numbers import DEGENERATE, standing_signs
 
 MINUS = "\N{MINUS SIGN}"
 
@@ -57,19 +52,17 @@ class StepColors:
         bar.ax.tick_params(length=0, rotation=90 if bar.orientation == "horizontal" else 0)
 
 
-class Columns(Generic[Key]):
-    """Columns of a heat map: levels of bias, and below each block of equal keys its name.
+class Columns:
+    """Columns of a heat map, each a heading and a level of bias; equal headings stand once below their block.
 
-    ``width`` is a column's width in inches; names are wrapped to the widths of their blocks.
+    ``width`` is a column's width in inches; headings are wrapped to the widths of their blocks.
     """
 
-    def __init__(
-        self, columns: Sequence[tuple[Key, float]], name: Callable[[Key], str], width: float
-    ) -> None:
+    def __init__(self, columns: Sequence[tuple[str, float]], width: float) -> None:
         self._betas = [f"{beta:g}" for _, beta in columns]
-        groups = groupby(range(len(columns)), lambda i: columns[i][0])
-        blocks = [(key, list(positions)) for key, positions in groups]
-        self.blocks = [(key, positions[0], positions[-1]) for key, positions in blocks]
+        groups = groupby(enumerate(columns), lambda column: column[1][0])
+        blocks = [(heading, [i for i, _ in block]) for heading, block in groups]
+        self.blocks = [(own[0], own[-1]) for _, own in blocks]  # first and last column of each heading
         # Texts of narrow columns stand upright.
         levels = max((text_width(beta, SIZES["tick"]) for beta in self._betas), default=0.0)
         self._upright, self._below = levels > 0.9 * width, LINE
@@ -77,14 +70,14 @@ class Columns(Generic[Key]):
             step = math.ceil(LINE / width)  # levels of columns that are narrower than a line are skipped
             self._betas = [beta if i % step == 0 else "" for i, beta in enumerate(self._betas)]
             width, self._below = 2.0, levels
-        self._names = [wrap(name(key), len(positions) * width) for key, positions in blocks]
+        self._names = [wrap(heading, len(own) * width) for heading, own in blocks]
 
     def write(self, axes: Axes, n_rows: int) -> None:
         """Write levels and names below the lowest row of a panel, and draw lines between the blocks."""
         axes.set_xlim(-0.5, len(self._betas) - 0.5)
         turn = 90 if self._upright else 0
         axes.set_xticks(range(len(self._betas)), labels=self._betas, rotation=turn)
-        for lines, (_, first, last) in zip(self._names, self.blocks, strict=True):
+        for lines, (first, last) in zip(self._names, self.blocks, strict=True):
             axes.annotate(
                 "\n".join(lines),
                 ((first + last) / 2, n_rows - 0.5),
@@ -120,6 +113,8 @@ def draw_cells(axes: Axes, colors: NDArray[np.float64], texts: Sequence[Sequence
 
 def short_number(value: float, *, signed: bool = False) -> str:
     """Return a number of three decimals without the zero before the point, so that it fits a cell."""
+    if math.isnan(value):
+        return "–"
     text = f"{value:{'+' if signed else ''}{'.3g' if abs(value) >= 10 else '.3f'}}"
     if float(text) == 0:
         return ".000"
@@ -135,79 +130,55 @@ def draw_heat(statistics: RunStatistics, metric: str, test: str, choice: Choice 
     cells are framed. Degenerate techniques are gray, without a sign. Cells without a comparison are white.
     On a narrow page cells have no numbers.
     """
-    run = statistics.run
+    run, key = statistics.run, list(WHERE)
     rows = statistics.intervals.query("metric == @metric and test == @test")
-    columns = [
-        (scenario, float(beta))
-        for scenario in statistics.scenarios
-        if scenario.test == test
-        for beta in np.unique(scenario.rows(rows)["beta"])
-    ]
     titles = marks.titles_of(rows, run, choice)
     choice.of_metrics([metric])
+    scenarios = [scenario for scenario in statistics.scenarios if len(scenario.rows(rows))]
+    columns = [(s, float(beta)) for s in scenarios for beta in np.unique(s.rows(rows)["beta"])]
     names, labels = list(titles), RowLabels(list(titles.values()), choice.width)
-    rows = rows[rows["technique"].isin(names)]
     width = max(_CELL, _NARROWEST / len(columns))
     if choice.width is not None:
         width = (choice.width - labels.width - 0.4) / len(columns)
-    across = Columns(columns, lambda scenario: scenario.heading, width)
-    scenarios = [scenario for scenario, _, _ in across.blocks]
-    standings = [(scenario.key, scenario.rows(statistics.standing)) for scenario in scenarios]
-    signs = {(*k, *cell): own for k, part in standings for cell, own in marks.signs_of(part, names).items()}
+    across = Columns([(scenario.heading, beta) for scenario, beta in columns], width)
+    standing = statistics.standing.assign(standing=standing_signs(statistics.standing))
+    compared = statistics.compared.query("metric == @metric")
+    compared = compared.assign(sign=np.select([compared["better"], compared["worse"]], ["+", MINUS], ""))
+    cells = rows[rows["technique"].isin(names)].merge(standing[[*key, "standing"]], how="left", on=key)
+    cells = cells.merge(compared[[*key, "improvement", "sign"]], how="left", on=key)
+    cells = cells.fillna({"sign": "", "standing": ""})
+    cells["useless"] = cells["standing"] == DEGENERATE
+    sign, number = cells["sign"].mask(cells["useless"], ""), cells["mean"].map(short_number)
+    if width >= 0.9 * _CELL:
+        cells["text"] = number + sign + cells["standing"]
+    else:
+        cells["text"] = cells["standing"].where(cells["standing"] != "", sign)
     # Orange to purple: the higher, the more purple.
     colors = StepColors([(statistics.rope or _DEFAULT_STEP) * step for step in _STEPS], "PuOr", 0.06)
     page = Page(
         1,
         1,
         # A map is at least as tall as its legend.
-        panel=(width * len(columns), max(labels.row * len(names), _LEGEND)),
+        panel=(width * len(columns), max(labels.height, _LEGEND)),
         title=f"{statistics.title(metric, test)}: techniques against the baseline",
         subtitle=f"Means; columns: {run.level_sign} and dataset. Color: how much nearer to the ideal "
         f"than the baseline (framed). + better, {MINUS} worse, by more than {statistics.rope:g}.",
-        notes=marks.notes(*(s.dataset for s in scenarios), signs=signs.values()),
+        notes=marks.notes(*(s.dataset for s in scenarios), signs=cells["standing"]),
         choice=choice,
+        rows=labels,
     )
     (axes,) = page.panels
-    values, texts, useless = _cells(statistics, rows, names, columns, signs, numbers=width >= 0.9 * _CELL)
-    shades = colors(values)
-    shades[useless] = _USELESS
-    draw_cells(axes, shades, texts)
-    labels.write(axes)
+    grid = cells.pivot(index="technique", columns=key[:-1], values=["improvement", "useless", "text"])
+    order = [(*scenario.key, beta) for scenario, beta in columns]
+    values, useless, texts = (grid[part].reindex(names)[order] for part in ("improvement", "useless", "text"))
+    shades = colors(values.to_numpy(dtype=float))
+    shades[useless.eq(True)] = _USELESS
+    draw_cells(axes, shades, texts.fillna("").to_numpy())
     across.write(axes, len(names))
-    for scenario, first, last in across.blocks:
+    for scenario, (first, last) in zip(scenarios, across.blocks, strict=True):
         if (baseline := statistics.baseline_of(scenario)) in names:
             corner = (first - 0.5, names.index(baseline) - 0.5)
             look: Look = {"fill": False, "edgecolor": "black", "lw": 1.4, "zorder": 3, "gid": "frame"}
             axes.add_patch(Rectangle(corner, last - first + 1, 1, **look))
     colors.add_legend(page)
     return page.fit()
-
-
-def _cells(
-    statistics: RunStatistics,
-    rows: pd.DataFrame,
-    names: Sequence[str],
-    columns: Sequence[tuple[Scenario, float]],
-    marked: Mapping[tuple[object, ...], str],
-    *,
-    numbers: bool,
-) -> tuple[np.ndarray, list[list[str]], np.ndarray]:
-    """Return improvement and text of each cell, and whether it is degenerate."""
-    key = list(WHERE)
-    compared = statistics.compared[statistics.compared["metric"] == rows["metric"].iloc[0]]
-    compared = compared.assign(sign=np.select([compared["better"], compared["worse"]], ["+", MINUS], ""))
-    table = rows.merge(compared[[*key, "improvement", "sign"]], how="left", on=key).fillna({"sign": ""})
-    positions = {(*scenario.key, beta): j for j, (scenario, beta) in enumerate(columns)}
-    values = np.full((len(names), len(columns)), np.nan)
-    useless = np.zeros(values.shape, dtype=bool)
-    texts = [[""] * len(columns) for _ in names]
-    columns_read = [*key, "mean", "improvement", "sign"]
-    for *where, mean, improvement, sign in table[columns_read].itertuples(index=False, name=None):
-        i, j = names.index(where[-1]), positions[tuple(where[:-1])]
-        standing = marked.get((*where[:-2], where[-1], where[-2]), "")
-        values[i, j] = improvement
-        useless[i, j] = standing == DEGENERATE
-        shown_sign = "" if useless[i, j] else sign
-        number = "–" if np.isnan(mean) else short_number(mean)
-        texts[i][j] = number + shown_sign + standing if numbers else standing or shown_sign
-    return values, texts, useless

@@ -7,11 +7,13 @@ from collections.abc import Sequence
 from typing import Any
 
 from matplotlib.axes import Axes
+from matplotlib.axis import Axis
 from matplotlib.cm import ScalarMappable
 from matplotlib.colors import Normalize
 from matplotlib.figure import Figure
 from matplotlib.layout_engine import ConstrainedLayoutEngine
 from matplotlib.lines import Line2D
+from matplotlib.ticker import FixedLocator, MaxNLocator
 
 from benchmark.figures import EVERYTHING, Choice
 from benchmark.figures.style import (
@@ -20,7 +22,6 @@ from benchmark.figures.style import (
     LINE,
     SIZES,
     Look,
-    RoundTicks,
     beta_ticks,
     styled,
     text_width,
@@ -30,6 +31,7 @@ from benchmark.figures.style import (
 _EDGE = 0.1
 _NAMES = 2.4  # width of names of rows
 _BAR, _TALLEST_BAR = 0.12, 3.2
+_MOST_STEPS = 5  # between ticks
 _HANDLE = 0.62  # from a legend's entry to the next, without words
 _LOOKS: dict[str, Look] = {
     "title": {"weight": "bold", "gid": "header"},
@@ -142,11 +144,8 @@ class Page(Figure):
             place = (i // block * rows_of_block + row, column)
             self.places[self.add_subplot(grid[place])] = place
         self.panels = list(self.places)
-        for own in self.panels:
-            own.xaxis.set_major_locator(RoundTicks())
-            own.yaxis.set_major_locator(RoundTicks())
-            if rows is not None:
-                rows.write(own, named=self.first_in_row(own))
+        for own in self.panels if rows else ():
+            rows.write(own, named=self.first_in_row(own))
         self._titles = dict(zip(self.panels, panel_titles, strict=False))
         self._header = [("title", title), ("subtitle", subtitle)]
         self._notes, self._choice = [("note", note) for note in notes], choice
@@ -226,10 +225,12 @@ class Page(Figure):
         around, _ = self._margins()
         width = self._choice.width or max(self._panel_width * self.columns + around, 3.2)
         panel_width = (width - around) / self.columns
-        for panel in self.panels:
+        for panel, (row, _) in self.places.items():
             title, name = self._titles.get(panel, ""), panel.get_xlabel()
             panel.set_title("\n".join(wrap(title, panel_width, SIZES["panel"])), loc="left", pad=4)
             panel.set_xlabel("\n".join(wrap(name, panel_width, SIZES["label"])))
+            _thin_ticks(panel.xaxis, int(panel_width / 0.4))
+            _thin_ticks(panel.yaxis, int(self._heights[row] / 0.22))
         _, between = self._margins()
         header, notes = self._lines(self._header, width), self._lines(self._notes, width)
         above, below = (_EDGE + sum(1.4 * SIZES[size] / 72 for size, _ in own) for own in (header, notes))
@@ -277,6 +278,15 @@ class Page(Figure):
             borderaxespad=0,
             **({"handlelength": 0, "handletextpad": 0} if plain else {"handlelength": 2.4}),
         )
+
+
+def _thin_ticks(axis: Axis, room: int) -> None:
+    """Let an axis have ticks at round numbers, or at the levels of bias, as far as there is room."""
+    locator = axis.get_major_locator()
+    if isinstance(locator, MaxNLocator):
+        locator.set_params(nbins=max(1, min(_MOST_STEPS, room)))
+    elif isinstance(locator, FixedLocator) and locator.nbins:  # names of rows have no such limit
+        locator.set_params(nbins=max(1, room))
 
 
 def _shows_nothing(handle: Line2D) -> bool:

@@ -22,7 +22,7 @@ from matplotlib.figure import Figure
 from matplotlib.font_manager import FontProperties, findfont, fontManager, get_font
 from matplotlib.text import Text
 from matplotlib.textpath import text_to_path
-from matplotlib.ticker import FixedLocator, FormatStrFormatter, MaxNLocator
+from matplotlib.ticker import FixedLocator, FormatStrFormatter
 from numpy.typing import ArrayLike
 from PIL import Image
 
@@ -216,36 +216,9 @@ def beta_ticks(betas: Sequence[float], most: int = 6) -> list[float]:
     return list(betas[::step])
 
 
-def _room(axis: Any) -> int:
-    """Return how many steps between ticks have room on an axis."""
-    across, inches = axis is axis.axes.xaxis, axis.axes.bbox.size / axis.axes.figure.dpi
-    return max(1, int(inches[0] / 0.4 if across else inches[1] / 0.22))
-
-
-class RoundTicks(MaxNLocator):
-    """Ticks at round numbers, with at most five steps between them, and fewer on a short axis."""
-
-    def __init__(self) -> None:
-        super().__init__(steps=(1, 2, 2.5, 5, 10))
-
-    def __call__(self) -> Any:
-        """Return the ticks."""
-        self.set_params(nbins=min(5, _room(self.axis)))
-        return super().__call__()
-
-
-class LevelTicks(FixedLocator):
-    """Ticks at levels of bias, fewer on a short axis."""
-
-    def __call__(self) -> Any:
-        """Return the ticks."""
-        self.nbins = _room(self.axis)
-        return super().__call__()
-
-
 def set_level_ticks(axes: Axes, levels: Sequence[float]) -> None:
-    """Set ticks of a panel's x axis at levels of bias."""
-    axes.xaxis.set_major_locator(LevelTicks(levels))
+    """Set ticks of a panel's x axis at levels of bias; a page leaves out those without room."""
+    axes.xaxis.set_major_locator(FixedLocator(levels, nbins=len(levels)))
     axes.xaxis.set_major_formatter(FormatStrFormatter("%g"))
 
 

@@ -35,7 +35,7 @@ def draw_differences(comparison: Comparison) -> Page:
     # A panel of few columns must be as wide as its title.
     width = max(_CELL[0], _NARROWEST / len(columns))
     labels = {metric: RowLabels([line.label for line in own], width=4.0) for metric, own in lines.items()}
-    across = Columns(columns, str, width)
+    across = Columns(columns, width)
     page = Page(
         len(panels),
         1,
