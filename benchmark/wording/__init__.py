@@ -19,7 +19,7 @@ from jinja2 import Environment
 from markupsafe import Markup
 
 from benchmark.data.reading import FEW_ROWS
-from benchmark.facts.model import Answers, Dataset, Estimate, Facts, Reason, Run, Standing, Technique
+from benchmark.facts.model import Answers, Estimate, Facts, Reason, Run, Standing
 from benchmark.text import markdown, words
 from benchmark.text.templates import environment
 from benchmark.wording.overview import MOST_IN_COLUMNS, Overview, Row, level_by_level, overview
@@ -137,12 +137,6 @@ def _interval(estimate: Estimate, *, signed: bool = False) -> str:
     return f"{shown(estimate.mean)} [{shown(estimate.low)}, {shown(estimate.high)}]"
 
 
-def _usage(technique: Technique, data: Dataset) -> str:
-    """Return the expression of Python that makes a technique for a dataset."""
-    parameters = f", parameters={technique.parameters!r}" if technique.parameters else ""
-    return f"FairClassifier({technique.method!r}{parameters}, sensitive={data.sensitive!r})"
-
-
 _FILTERS: Mapping[str, Callable[..., str]] = {
     "block": markdown.block,
     "code": markdown.code,
@@ -187,7 +181,6 @@ def _values(facts: Facts) -> dict[str, Any]:
         "parts": parts,  # those that are not empty
         "citations": lambda: _citations(facts),
         "questions": QUESTIONS,
-        "usage": _usage,
         "overview": overview(facts),
         "samples": _samples(facts.run),
         "level_by_level": lambda: level_by_level(facts),

@@ -64,8 +64,7 @@ def test_the_answer_of_a_small_run_word_for_word() -> None:
         "bias, from 0 (none) to 1. Discrimination: share of the others accepted minus the share of the\n"
         "deprived. Accepted: deprived / others.\n"
         "Mostly not shown: changes below .06 in discrimination (50 deprived rows, 10 repetitions)\n"
-        "To use First one in Python: FairClassifier('one', sensitive='sex')\n"
-        "Figures, all numbers, tests and lines of Python: out/report.html\n"
+        "Figures, all numbers, tests, and lines of Python to use First one: out/report.html\n"
     )
 
 
@@ -561,4 +560,6 @@ def test_the_technique_to_use_has_its_scenario_where_there_are_several() -> None
     facts, use = several({}, {}), whole_facts().use
     assert use is not None
     facts = facts.model_copy(update={"use": use.model_copy(update={"scenario": 1})})
-    assert "To use First one in Python on Data 1: FairClassifier" in printed(facts, page="report.html")
+    told = "Figures, all numbers, tests, and lines of Python to use First one on Data 1: report.html"
+    assert told in printed(facts, page="report.html")
+    assert "Figures, all numbers and tests: report.html" in printed(small_facts(), page="report.html")
