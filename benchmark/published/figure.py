@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Hashable
 from itertools import pairwise, product
 from typing import NamedTuple
 
@@ -66,7 +67,7 @@ class _Line(NamedTuple):
     """Differences of a technique in a published table, in one reading."""
 
     label: str
-    table: int
+    table: Hashable
     differences: pd.Series
     texts: list[str]
 
@@ -84,7 +85,7 @@ def _lines(rows: pd.DataFrame, comparison: Comparison, columns: list[tuple[str, 
                 reading = f", {way}" * bool(suffix)
                 lines.append(
                     _Line(
-                        f"{technique_title(technique, comparison)}  T{table}{reading}",
+                        f"{technique_title(str(technique), comparison)}  T{table}{reading}",
                         table,
                         apart.reindex(columns),
                         [texts.get(column, "") for column in columns],

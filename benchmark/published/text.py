@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from itertools import product
 
 import pandas as pd
 from markupsafe import Markup
@@ -59,12 +60,10 @@ def table_markdown(comparison: Comparison, table: int) -> str:
     cells = rows.assign(text=texts).pivot(index=key[:2], columns=key[2:], values="text")
     # In the order of print, but for levels of bias.
     datasets, betas, techniques, metrics = (rows[name].unique() for name in key)
-    cells = cells.reindex(
-        pd.MultiIndex.from_product([datasets, sorted(betas)], names=["Dataset", "β"]),
-        columns=pd.MultiIndex.from_product([techniques, metrics]),
-    )
-    heads = [f"{technique_title(t, comparison)} {HEADINGS.get(m, metric_title(m))}" for t, m in cells]
-    cells = cells.set_axis(heads, axis=1).rename(index="{:.2f}".format, level=1)
+    columns = list(product(techniques, metrics))
+    cells = cells.reindex(pd.MultiIndex.from_product([datasets, sorted(betas)], names=["Dataset", "β"]))
+    heads = [f"{technique_title(t, comparison)} {HEADINGS.get(m, metric_title(m))}" for t, m in columns]
+    cells = cells[columns].set_axis(heads, axis=1).rename(index="{:.2f}".format, level=1)
     return _rendered(
         "table",
         comparison,

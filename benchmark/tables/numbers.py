@@ -112,49 +112,46 @@ class Numbers:
     @cached_property
     def tried(self) -> set[tuple[object, ...]]:
         """Each scenario's key with each of its techniques."""
-        return {(*key[:4], key[5]) for key in self._means}
+        return {(*key[:4], key[5]) for key in self._rows}
 
     @cached_property
-    def _means(self) -> dict[tuple[object, ...], tuple[Any, ...]]:
-        return _by_key(self.means, _KEY, "mean", "ci_high", "n")
-
-    @cached_property
-    def _changes(self) -> dict[tuple[object, ...], tuple[Any, ...]]:
-        columns = ("difference", "difference_low", "difference_high", "better", "worse")
-        return {} if self.compared is None else _by_key(self.compared, _KEY, *columns)
-
-    @cached_property
-    def _signs(self) -> dict[tuple[object, ...], tuple[Any, ...]]:
-        return _by_key(self.standing.assign(sign=standing_signs(self.standing)), WHERE, "sign")
-
-    @cached_property
-    def _distances(self) -> dict[tuple[object, ...], tuple[Any, ...]]:
-        """The mean distance of each value to the ideal of its metric, unless no plugin declares it."""
-        known = list_metrics()
+    def _rows(self) -> dict[tuple[object, ...], Any]:
+        """The rows of means by their key, with signs, changes, and mean distances of values to the ideal."""
+        signs = self.standing[[*WHERE]].assign(sign=standing_signs(self.standing))
+        rows = self.means.merge(signs, "left", on=[*WHERE]).fillna({"sign": ""})
+        if self.compared is not None:
+            changes = ["difference", "difference_low", "difference_high", "better", "worse"]
+            rows = rows.merge(self.compared[[*_KEY, *changes]], "left", on=[*_KEY])
+        known = list_metrics()  # without those of a plugin that is not loaded
         goals = {name.partition("[")[0] for name in self.metrics} & known.keys()
-        measured = self.results["metric"].str.partition("[")[0].isin(goals)
-        if not measured.any():
-            return {}
-        cells = to_cells(self.results[measured])
-        distances = row_means(cells.distances({name: known[name] for name in goals}))
-        return _by_key(cells.keys.assign(distance=distances), _KEY, "distance")
+        measured = self.results[self.results["metric"].str.partition("[")[0].isin(goals)]
+        rows["distance"] = math.nan
+        if len(measured):
+            cells = to_cells(measured)
+            distances = row_means(cells.distances({name: known[name] for name in goals}))
+            of_key = pd.Series(distances, pd.MultiIndex.from_frame(cells.keys[[*_KEY]]))
+            rows["distance"] = of_key.reindex(pd.MultiIndex.from_frame(rows[[*_KEY]])).to_numpy()
+        keys = rows[[*_KEY]].itertuples(index=False, name=None)
+        return dict(zip(keys, rows.itertuples(), strict=True))
 
     def value(self, where: Where, metric: str) -> Cell:
         """Return the mean of a technique with its interval and signs; empty if it was not tried there."""
         if metric == ACCEPTED:
-            return self.shares([self._means.get((*where, name), (math.nan,))[0] for name in ACCEPTANCE])
-        if (numbers := self._means.get((*where, metric))) is None:
+            rows = [self._rows.get((*where, name)) for name in ACCEPTANCE]
+            return self.shares([math.nan if row is None else row.mean for row in rows])
+        if (row := self._rows.get((*where, metric))) is None:
             return Cell(text="")
-        mean, high, n = numbers
-        few = FEWER if n < self.run.repetitions else ""
-        return Cell(mean, high - mean, mark=",".join(filter(None, [self.sign(where) if n else "", few])))
+        few = FEWER if row.n < self.run.repetitions else ""
+        marks = filter(None, [row.sign if row.n else "", few])
+        return Cell(row.mean, row.ci_high - row.mean, mark=",".join(marks))
 
     def change(self, where: Where, metric: str) -> Cell:
         """Return the change from the baseline, with its interval, and a sign if better or worse is shown."""
-        if (numbers := self._changes.get((*where, metric))) is None:
+        row = self._rows.get((*where, metric))
+        if row is None or pd.isna(row.better):  # not tried there, or not compared
             return Cell(text="")
-        mean, low, high, better, worse = numbers
-        return Cell(mean, (high - low) / 2, mark=BETTER if better else WORSE if worse else "")
+        mark = BETTER if row.better else WORSE if row.worse else ""
+        return Cell(row.difference, (row.difference_high - row.difference_low) / 2, mark=mark)
 
     def constant(self, scenario: Scenario, metric: str) -> Cell:
         """Return the number of the best constant answer, which has accuracy and discrimination alone."""
@@ -169,14 +166,14 @@ class Numbers:
         """Return the cell of the shares accepted."""
         return Cell(text="" if all(map(math.isnan, shares)) else " / ".join(map(share, shares)))
 
-    def sign(self, where: Where) -> str:
-        """Return the sign of a useless technique, or ""."""
-        return str(*self._signs.get(where, ()))
-
     def nearest(self, cells: Sequence[Where], metric: str) -> set[Where]:
         """Return those that are nearest to the ideal, to three decimals, among the useful."""
-        useful = [where for where in cells if not {*self.sign(where)} & {DEGENERATE, BELOW_CONSTANT}]
-        gaps = {where: round(self._distances.get((*where, metric), (math.nan,))[0], 3) for where in useful}
+        rows = {where: self._rows.get((*where, metric)) for where in cells}
+        gaps = {
+            where: round(row.distance, 3)
+            for where, row in rows.items()
+            if row is not None and row.sign not in (DEGENERATE, BELOW_CONSTANT)
+        }
         least = min((gap for gap in gaps.values() if math.isfinite(gap)), default=math.nan)
         return {where for where, gap in gaps.items() if gap == least}
 
@@ -223,11 +220,3 @@ class Numbers:
                 yield f"Warning, {dataset.heading}: {sentence(dataset.warning)}"
         versions = ", ".join(f"{name} {run.versions[name]}" for name in _PACKAGES if name in run.versions)
         yield f"Experiment {run.name} ({run.title}), seed {run.experiment.seed}; {versions}."
-
-
-def _by_key(
-    frame: pd.DataFrame, key: Sequence[str], *columns: str
-) -> dict[tuple[object, ...], tuple[Any, ...]]:
-    """Return some columns of each row by its key, as plain numbers."""
-    rows = frame[[*key, *columns]].itertuples(index=False, name=None)
-    return {row[: len(key)]: row[len(key) :] for row in rows}
