@@ -61,9 +61,10 @@ def table_markdown(comparison: Comparison, table: int) -> str:
     # In the order of print, but for levels of bias.
     datasets, betas, techniques, metrics = (rows[name].unique() for name in key)
     columns = list(product(techniques, metrics))
-    cells = cells.reindex(pd.MultiIndex.from_product([datasets, sorted(betas)], names=["Dataset", "β"]))
+    index = pd.MultiIndex.from_product([datasets, sorted(betas)], names=["Dataset", "β"])
+    cells = cells.reindex(index, columns=pd.MultiIndex.from_tuples(columns))
     heads = [f"{technique_title(t, comparison)} {HEADINGS.get(m, metric_title(m))}" for t, m in columns]
-    cells = cells[columns].set_axis(heads, axis=1).rename(index="{:.2f}".format, level=1)
+    cells = cells.set_axis(heads, axis=1).rename(index="{:.2f}".format, level=1)
     return _rendered(
         "table",
         comparison,
