@@ -53,6 +53,7 @@ from benchmark.runs.analysis import RunStatistics, folder_statistics
 from benchmark.runs.finished import FinishedRun, RunFrames, read_frames, read_run
 from benchmark.runs.folder_notes import earlier_results, first_folder, folder_of_its_own
 from benchmark.runs.verdicts import run_answers
+from benchmark.statistics.answers import ANSWER_COLUMNS
 from benchmark.statistics.cells import SCENARIO
 from benchmark.text.embedded import FOLDER_SUFFIX
 from benchmark.text.progress import Steps
@@ -410,7 +411,7 @@ class Run:
         with its reason. The baseline is a technique, by default the one that the experiment declares for the
         dataset.
         """
-        answers = self._in_files(run_answers(self._frames, baseline))
+        answers = self._in_files(run_answers(self._frames, baseline)[list(ANSWER_COLUMNS)])
         if not short:
             return answers
         several = [name for name in (*SCENARIO, HIDDEN) if name in answers and answers[name].nunique() > 1]

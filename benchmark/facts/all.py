@@ -9,6 +9,7 @@ from typing import Any
 
 import pandas as pd
 
+from benchmark.experiment.entries import TechniqueEntry
 from benchmark.facts.answers import scenario_answers, why_unanswered
 from benchmark.facts.described import datasets, described_run, metrics, techniques
 from benchmark.facts.model import Facts, Scenario
@@ -16,19 +17,18 @@ from benchmark.facts.questions import decisions, frontiers, gaps, hidden, missin
 from benchmark.facts.use import use
 from benchmark.facts.values import tried, values
 from benchmark.runs.analysis import RunStatistics
-from benchmark.runs.descriptions import TechniqueDescription
 from benchmark.runs.finished import RunFrames
 from benchmark.runs.manifest import Manifest
 from benchmark.runs.own_learners import OWN_LEARNERS, names_together, renamed
 from benchmark.runs.report_frames import Scenario as RunScenario
 from benchmark.runs.report_frames import described_scenarios
-from benchmark.runs.verdicts import run_answers_with_frontier
+from benchmark.runs.verdicts import run_answers
 from benchmark.statistics.cells import Baselines, Resampling
 from benchmark.statistics.recommendation import Criteria
 
 _FRAMES = (
-    *("answers", "comparisons", "everything", "failures", "groups", "intervals", "judged", "restoration"),
-    *("results", "standing", "undo", "frontier_gaps"),
+    *("answers", "comparisons", "everything", "failures", "groups", "intervals", "restoration"),
+    *("standing", "undo", "frontier_gaps"),
 )
 
 
@@ -72,9 +72,7 @@ def first_facts(frames: RunFrames) -> Facts:
     criteria = Criteria()
     chosen = frames.of_choices
     run, renaming = _learners(chosen.manifest, chosen.results)
-    answers, results, failures = map(
-        renaming, (run_answers_with_frontier(frames), chosen.results, chosen.failures)
-    )
+    answers, results, failures = map(renaming, (run_answers(frames), chosen.results, chosen.failures))
     given = run, answers, results, criteria, chosen.resampling
     return Facts(
         run=described_run(run, criteria),
@@ -129,8 +127,8 @@ def _learners(
     classifier = classifier or (shared.pop() if len(shared) == 1 else OWN_LEARNERS)
     titles, learner_of = run.titles, {c.name: c.learner_of for c in run.experiment.classifiers}
     more = [
-        TechniqueDescription(
-            other, f"{titles.get(name, name)} ({learner_of[learner] or learner})", technique=name
+        TechniqueEntry.model_construct(  # such names are no identifiers
+            technique=name, name=other, title=f"{titles.get(name, name)} ({learner_of[learner] or learner})"
         )
         for learner, others in names.items()
         for name, other in others.items()

@@ -61,7 +61,7 @@ def why_unanswered(run: Manifest, scenario: Scenario, answers: pd.DataFrame) -> 
     """Return why a scenario has no answer for the goal to restore; None if it has one."""
     if (scenario.rows(answers)["goal"] == RESTORE).any():
         return None
-    if not run.protocol.paired_betas:
+    if not run.experiment.paired_betas:
         return Reason(code="levels_not_paired")
     if scenario.test != ORIGINAL:
         return Reason(code="no_clean_model_on_test")

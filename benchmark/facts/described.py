@@ -34,7 +34,7 @@ def described_run(run: Manifest, criteria: recommendation.Criteria, alpha: float
     """Return what the manifest says about the run as a whole."""
     return Run.from_record(
         run,
-        protocol=Protocol.from_record(run.experiment, tests=run.tests),
+        protocol=Protocol.from_record(run.experiment),
         criteria=Criteria.from_record(
             criteria, least_repetitions=criteria.least_splits, nearly_all=NEARLY_ALL, alpha=alpha
         ),
@@ -50,6 +50,8 @@ def techniques(run: Manifest) -> tuple[Technique, ...]:
         Technique.from_record(
             entry,
             title=entry.title or entry.name,
+            stage=run.stages.get(entry.name, ""),
+            tuned=entry.tuned or "",
             method=entry.technique,
             source=getattr(find_technique(entry.technique), "reference", ""),
         )

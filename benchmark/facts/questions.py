@@ -186,7 +186,7 @@ def hidden(statistics: RunStatistics) -> Hidden | None:
     (bias,) = dataset.bias
     if bias.kind != HIDDEN_KIND:
         return Hidden(reason=Reason(code="hidden_kind_not_measured", args={"kind": bias.kind}))
-    if not run.protocol.overlaps:
+    if not run.experiment.overlaps:
         return None
     table, dose, found = hidden_bias_table(), bias.added(bias.highest(levels)), dataset.hidden_dose
     shown: tuple[float, ...] = ()

@@ -11,12 +11,14 @@ import pandas as pd
 from matplotlib.axes import Axes
 from matplotlib.lines import Line2D
 
+from benchmark.experiment.entries import TechniqueEntry
 from benchmark.figures import EVERYTHING, Choice, marks, style
 from benchmark.figures.page import Page, RowLabels
 from benchmark.figures.style import FAINT, GREY, Look, line_style
 from benchmark.metrics import list_metrics
-from benchmark.runs.descriptions import STAGES, MetricDescription, TechniqueDescription
+from benchmark.runs.descriptions import STAGES, MetricDescription
 from benchmark.runs.finished import RunFrames
+from benchmark.runs.manifest import Manifest
 from benchmark.runs.report_frames import Scenario
 from benchmark.statistics.answers import ACCURACY
 from benchmark.tables.numbers import DEGENERATE
@@ -27,7 +29,7 @@ _LEAST_SAMPLES = 3  # two give intervals many times their distance
 _ALONE, _WITH_GROUPS = (2.9, 2.1), (2.1, 1.6)  # size of a panel
 _HOLLOW = Line2D([], [], ls="none", marker="o", mec=GREY, mfc="white", label="hollow: degenerate")
 
-_Shown: TypeAlias = Sequence[tuple[TechniqueDescription, int]]  # techniques with the positions of their looks
+_Shown: TypeAlias = Sequence[tuple[TechniqueEntry, int]]  # techniques with the positions of their looks
 
 
 @style.styled()
@@ -54,7 +56,7 @@ def draw_over_beta(run: RunFrames, scenario: Scenario, choice: Choice = EVERYTHI
     near = marks.is_near(constant, summary.loc[summary["metric"] == ACCURACY, "mean"])
     groups = [("", shown)]
     if len(shown) > _MOST_LINES and not single:
-        groups = list(_technique_groups(shown, scenario.baseline, manifest.techniques))
+        groups = list(_technique_groups(shown, scenario.baseline, manifest))
     many = "Black: the baseline. Light gray: the techniques of the other rows."
     words = [
         "Means with 95 % intervals." if manifest.repetitions >= _LEAST_SAMPLES else "Means.",
@@ -104,18 +106,16 @@ def draw_over_beta(run: RunFrames, scenario: Scenario, choice: Choice = EVERYTHI
     return page.fit()
 
 
-def _technique_groups(
-    shown: _Shown, baseline: str, techniques: Sequence[TechniqueDescription]
-) -> Iterator[tuple[str, _Shown]]:
+def _technique_groups(shown: _Shown, baseline: str, run: Manifest) -> Iterator[tuple[str, _Shown]]:
     """Yield title and techniques of each row of panels, those of a stage or of a part of one.
 
     Each stage has the baseline, if it is shown. A technique's look follows from its position among all
-    ``techniques`` of its stage, so it is the same on all datasets of a run.
+    techniques of its stage, so it is the same on all datasets of a run.
     """
     names = {technique.name for technique, _ in shown}
     first = [(technique, 0) for technique, _ in shown if technique.name == baseline]
     for stage, title in STAGES.items():
-        of_stage = [technique for technique in techniques if technique.stage == stage]
+        of_stage = [t for t in run.techniques if run.stages.get(t.name, "") == stage]
         n_parts = math.ceil(len(of_stage) / (_MOST_LINES - 1))
         for part in range(n_parts):
             # The sizes of parts differ by one at most.

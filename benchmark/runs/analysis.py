@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
-from functools import cached_property, partial
+from dataclasses import dataclass, replace
+from functools import cached_property
 from pathlib import Path
 
 import numpy as np
@@ -20,7 +20,13 @@ from benchmark.runs.manifest import Manifest
 from benchmark.runs.own_learners import names_together, renamed
 from benchmark.runs.ranks import ranks_of, repeated_levels, with_below, with_degenerate
 from benchmark.runs.report_frames import Scenario, described_scenarios, joined_in_order
-from benchmark.runs.verdicts import baselines_of, compare_with, results_answers, what_to_undo
+from benchmark.runs.verdicts import (
+    baselines_of,
+    compare_with,
+    gaps_of_frontier,
+    results_answers,
+    what_to_undo,
+)
 from benchmark.statistics import (
     cell_intervals,
     distance,
@@ -48,14 +54,12 @@ from benchmark.statistics.pareto_front import PARETO_COLUMNS
 from benchmark.statistics.recommendation import Criteria
 from benchmark.statistics.restoration import (
     RESTORATION_COLUMNS,
-    UNDO_COLUMNS,
     restoration_table,
 )
 from benchmark.statistics.tuning import REGRET_COLUMNS, regrets
 from benchmark.statistics.unprocessing import (
     FRONTIER_GAP_COLUMNS,
     best_frontiers,
-    frontier_gaps,
     mean_frontiers,
     with_frontier,
 )
@@ -79,46 +83,37 @@ class RunStatistics:
 
     run: Manifest
     failures: pd.DataFrame  # reasons for missing values
-    results: pd.DataFrame  # the values behind the statistics
     metrics: Mapping[str, Metric | Undeclared]  # each metric's name in the results, and its declaration
     baselines: Baselines  # of all techniques
     alpha: float  # level of significance
     criteria: Criteria  # requirements for a recommendation
+    # How repetitions overlap, where they are repeated splits of the same rows.
+    resampling: Resampling | None
+    # All results, also of metrics that compare nothing, such as the shares accepted.
+    everything: pd.DataFrame
     # Which techniques are degenerate, or less accurate than a constant answer: columns
     # :data:`~benchmark.statistics.answers.STANDING_COLUMNS`.
     standing: pd.DataFrame
-    judged: pd.DataFrame  # comparisons with :func:`~benchmark.statistics.answers.judged`
-    # One file each, from answers to groups. Groups are there if a run told those of several attributes apart.
-    # Degenerate techniques have no ranks, and are on no front. Techniques below the
-    # best constant answer are marked by :data:`~benchmark.runs.ranks.BELOW_COLUMNS`. Comparisons are left
-    # out where the baseline is mostly constant (:func:`~benchmark.statistics.answers.incomparable`).
+    # One file each, from answers to frontier_gaps. Degenerate techniques have no ranks, and are on no front.
+    # Techniques below the best constant answer are marked by :data:`~benchmark.runs.ranks.BELOW_COLUMNS`.
+    # Comparisons have more columns than their file: those of
+    # :func:`~benchmark.statistics.answers.judged`. They are left out where the baseline is mostly constant
+    # (:func:`~benchmark.statistics.answers.incomparable`).
     answers: pd.DataFrame
     intervals: pd.DataFrame
     comparisons: pd.DataFrame
     ranks: pd.DataFrame
     pareto: pd.DataFrame
-    groups: pd.DataFrame
-    # All results, also of metrics that compare nothing, such as the shares accepted.
-    everything: pd.DataFrame = field(default_factory=pd.DataFrame)
-    # The unprocessing frontiers (:func:`~benchmark.statistics.unprocessing.mean_frontiers`) and comparisons
-    # with them (:func:`~benchmark.statistics.unprocessing.frontier_gaps`); empty if the run recorded none.
+    restoration: pd.DataFrame  # :func:`~benchmark.statistics.restoration_table`, if decisions were compared
+    groups: pd.DataFrame  # if a run told those of several attributes apart
+    regret: pd.DataFrame  # the cost of choosing settings, of tuned techniques
+    # Comparisons with the unprocessing frontiers (:func:`~benchmark.statistics.unprocessing.frontier_gaps`),
+    # and these (:func:`~benchmark.statistics.unprocessing.mean_frontiers`); empty if the run recorded none.
     # Else the answers have the column ``frontier``. Frontiers are made from the ``unconstrained`` techniques.
-    frontier: pd.DataFrame = field(default_factory=pd.DataFrame)
-    frontier_gaps: pd.DataFrame = field(
-        default_factory=partial(pd.DataFrame, columns=list(FRONTIER_GAP_COLUMNS))
-    )
-    unconstrained: tuple[str, ...] = ()
-    # Of tuned techniques: the cost of choosing settings, and the chosen settings.
-    regret: pd.DataFrame = field(default_factory=partial(pd.DataFrame, columns=list(REGRET_COLUMNS)))
-    tuning: pd.DataFrame | None = None
-    # How repetitions overlap, where they are repeated splits of the same rows.
-    resampling: Resampling | None = None
-    # Of a run that compared decisions: :func:`~benchmark.statistics.restoration_table`, and
-    # :func:`~benchmark.runs.verdicts.what_to_undo` with the baselines that the run declares.
-    restoration: pd.DataFrame = field(
-        default_factory=partial(pd.DataFrame, columns=list(RESTORATION_COLUMNS))
-    )
-    undo: pd.DataFrame = field(default_factory=partial(pd.DataFrame, columns=list(UNDO_COLUMNS)))
+    frontier_gaps: pd.DataFrame
+    frontier: pd.DataFrame
+    unconstrained: tuple[str, ...]
+    undo: pd.DataFrame  # :func:`~benchmark.runs.verdicts.what_to_undo`
 
     def __repr__(self) -> str:
         rows = ", ".join(f"{name} {len(frame):,}" for name, frame in self.frames.items())
@@ -127,13 +122,16 @@ class RunStatistics:
     @property
     def frames(self) -> dict[str, pd.DataFrame]:
         """The frames by the names of their files, with the same columns."""
-        names = ("answers", "intervals", "comparisons", "ranks", "pareto")
-        optional = ("restoration", "groups", "regret", "frontier_gaps")
-        frames = {name: getattr(self, name) for name in (*names, *optional)}
-        frames = {name: frame for name, frame in frames.items() if name in names or len(frame)}
-        columns = {"answers": ANSWER_COLUMNS, "comparisons": PAIRED_COLUMNS}
-        frames |= {name: frames[name][list(in_file)] for name, in_file in columns.items()}
-        return {name: self.run.in_files(frame) for name, frame in frames.items()}
+        always = ("answers", "intervals", "comparisons", "ranks", "pareto")
+        columns = {"answers": list(ANSWER_COLUMNS), "comparisons": list(PAIRED_COLUMNS)}
+        frames = {
+            name: getattr(self, name)
+            for name in (*always, "restoration", "groups", "regret", "frontier_gaps")
+            if name in always or len(getattr(self, name))
+        }
+        return {
+            name: self.run.in_files(frame[columns.get(name, frame.columns)]) for name, frame in frames.items()
+        }
 
     @property
     def rope(self) -> float:
@@ -148,10 +146,11 @@ class RunStatistics:
     @cached_property
     def compared_metrics(self) -> list[tuple[Scenario, str]]:
         """Each scenario with each of its metrics that has better and worse values."""
-        directed = [name for name, declared in self.metrics.items() if declared.direction != "none"]
-        tried = {scenario: set(scenario.rows(self.intervals)["metric"]) for scenario in self.scenarios}
         return [
-            (scenario, name) for scenario in self.scenarios for name in directed if name in tried[scenario]
+            (scenario, name)
+            for scenario in self.scenarios
+            for name in scenario.rows(self.intervals)["metric"].unique()
+            if self.metrics[name].direction != "none"
         ]
 
     def baseline_of(self, scenario: Scenario) -> str:
@@ -171,14 +170,9 @@ class RunStatistics:
         return ", ".join([*headings, *names])
 
     @cached_property
-    def tests(self) -> tuple[str, ...]:
-        """The tests of the run, in the order in which they are shown."""
-        return tuple(test for test in TEST_TITLES if (self.intervals["test"] == test).any())
-
-    @property
     def names_tests(self) -> bool:
         """Whether tables and figures have to name their test."""
-        return self.tests != (ORIGINAL,)
+        return bool((self.intervals["test"] != ORIGINAL).any())
 
     def title(self, metric: str, test: str = "") -> str:
         """Return a metric's name for readers, with its group, and with a test if tests have to be named."""
@@ -196,15 +190,10 @@ class RunStatistics:
         return distinct_file_names(self.metrics)
 
     @cached_property
-    def goals(self) -> dict[str, Metric | Undeclared]:
-        """The declaration of each metric by its name, without groups."""
-        return {metric.name: metric for metric in self.metrics.values()}
-
-    @cached_property
     def compared(self) -> pd.DataFrame:
-        """The judged comparisons; without differences where a baseline cannot be compared with."""
-        gone = incomparable(self.judged, self.standing)
-        table = self.judged.copy()
+        """The comparisons; without differences where a baseline cannot be compared with."""
+        gone = incomparable(self.comparisons, self.standing)
+        table = self.comparisons.copy()
         numbers = ("difference", "improvement", "p_paired")
         columns = [name for name in table.columns if name.startswith(numbers)]
         table[columns] = table[columns].mask(gone)
@@ -267,80 +256,68 @@ def run_statistics(
     undo = what_to_undo(run)
     whole, run = run, run.of_choices
     manifest, results, standing, resampling = run.manifest, run.results, run.standing, run.resampling
-    groups, tuning, frontier = run.groups, run.tuning, run.frontier
     # Shares of people are ratios of sums: the frame of restoration has them.
     compared = list(metrics) or [m for m in results["metric"].unique() if m not in (*ACCEPTANCE, *SHARES)]
     declared = {name: _declared(name) for name in compared}
     goals = {metric.name: metric for metric in map(_declared, results["metric"].unique())}
     baselines = baselines_of(manifest, results, baseline)
-    everything, results = results, results[results["metric"].isin(compared)].reset_index(drop=True)
-    cells = to_cells(results, resampling)
-    useful = to_cells(without_degenerate(results, standing), resampling)
-    # Techniques with learners of their own are ranked, and their regrets averaged, with each other: one of
-    # them is chosen.
-    names = names_together(manifest, everything)
-    restoration = _restoration(whole, baselines.of_clean_models)
+    of_metrics = results[results["metric"].isin(compared)].reset_index(drop=True)
+    cells = to_cells(of_metrics, resampling)
+    useful = to_cells(without_degenerate(of_metrics, standing), resampling)
     pointless = unranked(useful.keys, baselines, undo)
     traded = replace(useful, values=np.where(pointless[:, None], np.nan, useful.values))
+    # Techniques with learners of their own are ranked, and their regrets averaged, with each other: one of
+    # them is chosen.
+    names = names_together(manifest, results)
     useful = useful.take(~pointless)
-    of_groups = [] if groups is None else [(groups[rows], name) for rows, name in baselines.parts(groups)]
-    gaps = [gap_changes(part, name, resampling, baselines.learners) for part, name in of_groups]
-    regret = pd.DataFrame(columns=list(REGRET_COLUMNS))
-    if tuning is not None:
+    useful = replace(useful, keys=renamed(useful.keys, names))
+    gaps, regret = [], pd.DataFrame(columns=list(REGRET_COLUMNS))
+    if run.groups is not None:
+        gaps = [
+            gap_changes(run.groups[rows], name, resampling, baselines.learners)
+            for rows, name in baselines.parts(run.groups)
+        ]
+    if run.tuning is not None:
         greatest = Rule.parse(manifest.tuned_by).greatest
-        regret = regrets(renamed(tuning, names), resampling, greatest=greatest, apart=manifest.apart)
-    curves, inside = pd.DataFrame(), pd.DataFrame(columns=list(FRONTIER_GAP_COLUMNS))
-    unconstrained: tuple[str, ...] = ()
-    if frontier is not None:
-        unconstrained = tuple(frontier["technique"].unique())
-        best = best_frontiers(frontier)
-        curves = mean_frontiers(best)
-        inside = frontier_gaps(everything, best, manifest.constant_answers, resampling)
+        regret = regrets(renamed(run.tuning, names), resampling, greatest=greatest, apart=manifest.apart)
     say(f"comparing with the baseline: {len(cells.keys):,} cells and metrics")
     comparisons = joined_in_order([compare_with(cells, baselines, goals, alpha)], manifest, COMPARED_COLUMNS)
-    decided = judged(comparisons, alpha=alpha, rope=criteria.margin)
-    paired = manifest.protocol.paired_betas
+    comparisons = judged(comparisons, alpha=alpha, rope=criteria.margin)
     answers = results_answers(
-        *(everything, baselines, standing, alpha, criteria, resampling),
-        paired_levels=paired,
+        *(results, baselines, standing, alpha, criteria, resampling),
+        paired_levels=manifest.experiment.paired_betas,
         undo=undo,
-        decided=decided,
+        decided=comparisons,
     )
+    inside = gaps_of_frontier(run)
     say("ranking techniques")
-    ranked = replace(useful, keys=renamed(useful.keys, names))
-    ranks = ranks_of(ranked, goals, manifest, alpha=alpha)
-    say("weighing each metric against accuracy")
-    fronts = joined_in_order(
-        [pareto_fronts(traded, pair, goals, baselines.learners) for pair in _trade_offs(declared)],
-        manifest,
-        PARETO_COLUMNS,
-    )
+    ranks = ranks_of(useful, goals, manifest, alpha=alpha)
     in_ranks = renamed(standing.assign(repeated=repeated_levels(manifest, standing)), names)
+    say("weighing each metric against accuracy")
+    fronts = [pareto_fronts(traded, pair, goals, baselines.learners) for pair in _trade_offs(declared)]
+    pareto = joined_in_order(fronts, manifest, PARETO_COLUMNS)
     return RunStatistics(
         run=manifest,
         failures=run.failures,
-        resampling=resampling,
-        results=results,
-        everything=everything,
         metrics=declared,
         baselines=baselines,
         alpha=alpha,
         criteria=criteria,
-        undo=undo,
+        resampling=resampling,
+        everything=results,
         standing=standing,
+        answers=with_frontier(joined_in_order([answers], manifest, ANSWER_COLUMNS), inside),
         intervals=cell_intervals(cells),
+        comparisons=comparisons,
         ranks=with_below(with_degenerate(ranks, in_ranks), in_ranks),
-        pareto=with_below(with_degenerate(fronts, standing), standing),
+        pareto=with_below(with_degenerate(pareto, standing), standing),
+        restoration=_restoration(whole, baselines.of_clean_models),
         groups=joined_in_order(gaps, manifest, GAP_COLUMNS),
         regret=regret,
-        tuning=tuning,
-        frontier=curves,
-        unconstrained=unconstrained,
         frontier_gaps=joined_in_order([inside], manifest, FRONTIER_GAP_COLUMNS),
-        restoration=restoration,
-        comparisons=comparisons,
-        judged=decided,
-        answers=with_frontier(joined_in_order([answers], manifest, ANSWER_COLUMNS), inside),
+        frontier=pd.DataFrame() if run.frontier is None else mean_frontiers(best_frontiers(run.frontier)),
+        unconstrained=() if run.frontier is None else tuple(run.frontier["technique"].unique()),
+        undo=undo,
     )
 
 

@@ -29,7 +29,7 @@ class RunsComparison:
     differences: pd.DataFrame
     n_cells: int  # in both runs
     # Numbers of cells that only the run in a folder has, by dataset and technique.
-    alone: Mapping[Path, Mapping[tuple[str, str], int]]
+    alone: Mapping[Path, Mapping[Any, int]]
     made_with: dict[str, tuple[str, str]]  # possible reasons by name: versions of packages, processors
 
 
@@ -44,12 +44,13 @@ def compare_runs(folder: Path, other: Path) -> RunsComparison:
         for where, run in zip((folder, other), runs, strict=True)
     )
     cells = [frame[_CELL].drop_duplicates() for frame in (ours, theirs)]
-    joint = cells[0].merge(cells[1], on=_CELL)
-    if joint.empty:
+    sides = cells[0].merge(cells[1], how="outer", indicator="side")
+    n_cells = int((sides["side"] == "both").sum())
+    if not n_cells:
         raise ReportError(
             f"The runs in {folder} and {other} have no cell in common",
             expected="runs of the same datasets, biases, levels, techniques and classifiers",
-            got=f"{_example(cells[0])} and {_example(cells[1])}",
+            got=" and ".join(", ".join(f"{k} {v}" for k, v in own.iloc[0].items()) for own in cells),
             remedy="name the folders of two runs of one experiment",
         )
     both = ours.merge(theirs, on=[*_CELL, "test", "metric"], suffixes=("", "_other"))
@@ -70,21 +71,13 @@ def compare_runs(folder: Path, other: Path) -> RunsComparison:
     )
     return RunsComparison(
         differences=differences[list(DIFFERENCE_COLUMNS)],
-        n_cells=len(joint),
-        alone={folder: _without(cells[0], joint), other: _without(cells[1], joint)},
+        n_cells=n_cells,
+        alone={
+            place: sides[sides["side"] == side].value_counts(["dataset", "technique"], sort=False).to_dict()
+            for place, side in ((folder, "left_only"), (other, "right_only"))
+        },
         made_with=dict(_made_with(*(run.manifest for run in runs))),
     )
-
-
-def _example(cells: pd.DataFrame) -> str:
-    return ", ".join(f"{name} {value}" for name, value in cells.iloc[0].items())
-
-
-def _without(cells: pd.DataFrame, joint: pd.DataFrame) -> dict[tuple[str, str], int]:
-    marked = cells.merge(joint, on=_CELL, how="left", indicator=True)
-    alone = marked[marked["_merge"] == "left_only"]
-    counts: dict[tuple[str, str], int] = alone.value_counts(["dataset", "technique"], sort=False).to_dict()
-    return counts
 
 
 def _made_with(run: Manifest, other: Manifest) -> Iterator[tuple[str, tuple[str, str]]]:

@@ -5,16 +5,15 @@ from __future__ import annotations
 import datetime
 import os
 import platform
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Iterable
 from functools import cache
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from benchmark.columns import ORIGINAL, TRUTH, Test
+from benchmark.columns import ORIGINAL, TRUTH
 from benchmark.experiment import evaluate, versions
-from benchmark.experiment.counts import BlockName, FavorableShares
 from benchmark.experiment.draws import axes, split, split_sizes
 from benchmark.experiment.plan import Block, Experiment
 from benchmark.experiment.prepare import PreparedDataset, PreparedExperiment, network_digest
@@ -27,34 +26,20 @@ from benchmark.runs.descriptions import (
     MetricDescription,
     PlantedBias,
 )
-from benchmark.runs.manifest import CodeInRun, ExperimentInRun, Manifest
+from benchmark.runs.manifest import CodeInRun, ExperimentInRun, Manifest, settings_of
+
+_NOTHING = Outcome([], computed=0, seconds=0.0, engine="")
 
 
-def describe_run(prepared: PreparedExperiment, outcome: Outcome | None = None) -> Manifest:
-    """Return the manifest of a run; without an outcome, it has no facts about cells."""
-    experiment = prepared.experiment
-    computed: dict[str, Any] = {}
+def describe_run(prepared: PreparedExperiment, outcome: Outcome = _NOTHING) -> Manifest:
+    """Return the manifest of a run, by default of one that has computed no cell."""
+    experiment, cells = prepared.experiment, outcome.cells
     refits = {entry.name for entry in experiment.techniques if entry.refit}
-    if outcome is not None:
-        computed = {
-            "cells": {
-                "planned": len(outcome.cells),
-                "computed_in_this_run": outcome.computed,
-                **dict(sorted(outcome.failures.items())),
-            },
-            "durations_in_seconds": {
-                "this_run": round(outcome.seconds, 3),
-                "all_cells": round(sum(cell.seconds for cell in outcome.cells), 3),
-                **({"refits": _seconds(outcome, refits)} if refits else {}),
-            },
-            "plan": outcome.plan,
-            "engine": outcome.engine,
-            "shard": str(outcome.shard),
-            "processors": tuple(map(dict, outcome.processors)),
-        }
-    favorable = FavorableShares() if outcome is None else outcome.favorable
+    durations = {"this_run": outcome.seconds, "all_cells": sum(cell.seconds for cell in cells)}
+    if refits:
+        durations["refits"] = sum(cell.seconds for cell in cells if cell.technique in refits)
     return Manifest(
-        experiment=ExperimentInRun.of(experiment),
+        experiment=ExperimentInRun.model_validate(settings_of(experiment)),
         code=CodeInRun(
             harness=versions.harness_digest(),
             techniques={
@@ -65,29 +50,31 @@ def describe_run(prepared: PreparedExperiment, outcome: Outcome | None = None) -
             plugins=tuple(Path(plugin).name for plugin in prepared.plugins),
         ),
         real_data={data.name: not data.embedded for data in prepared.datasets.values()},
-        datasets=tuple(_dataset(prepared, data, favorable) for data in prepared.datasets.values()),
+        datasets=tuple(_dataset(experiment, data, outcome) for data in prepared.datasets.values()),
         stages={name: configured.stage for (_, name), configured in prepared.techniques.items()},
         metrics=tuple(_metrics(prepared)),
         headline=headline_metrics(experiment),
+        cells={
+            "planned": len(cells),
+            "computed_in_this_run": outcome.computed,
+            **dict(sorted(outcome.failures.items())),
+        },
+        durations_in_seconds={name: round(seconds, 3) for name, seconds in durations.items()},
+        plan=outcome.plan,
+        engine=outcome.engine,
+        shard=str(outcome.shard),
         versions=versions.package_versions(),
         platform={
             "system": platform.platform(),
             "cores": os.cpu_count(),
             "python": platform.python_implementation(),
         },
+        processors=tuple(map(dict, outcome.processors)),
         finished=datetime.datetime.now(datetime.UTC).isoformat(timespec="seconds"),
-        **computed,
     )
 
 
-def _seconds(outcome: Outcome, techniques: Collection[str]) -> float:
-    """Return the seconds that the cells of some techniques took, one after the other."""
-    return round(sum(cell.seconds for cell in outcome.cells if cell.technique in techniques), 3)
-
-
-def _dataset(
-    prepared: PreparedExperiment, data: PreparedDataset, favorable: FavorableShares
-) -> DatasetDescription:
+def _dataset(experiment: Experiment, data: PreparedDataset, outcome: Outcome) -> DatasetDescription:
     test, schema = data.test, data.test.schema
     network = LearnedNetwork()
     rows = np.bincount(test.groups, minlength=len(schema.groups))
@@ -114,10 +101,8 @@ def _dataset(
         test_rows=len(test),
         # Labels of an audit are people's decisions; they do not say which answer is right.
         test_groups=None if data.entry.audit else GroupSizes.of(test),
-        scored_favorable={} if data.entry.audit else _scored_favorable(prepared.experiment, data),
-        biased_favorable=_biased_favorable(prepared.experiment, data, favorable.biased),
-        hidden_favorable=_hidden_favorable(prepared.experiment, data, favorable.hidden),
-        train_rows=_train_rows(prepared.experiment, data),
+        **_favorable(experiment, data, outcome),
+        train_rows=_train_rows(experiment, data),
         warning=data.card.warning,
         notes=data.notes,
         network=network,
@@ -130,7 +115,7 @@ def _dataset(
                 acting=tuple(map(str, acting[name])),
                 network_discrimination_by_beta={
                     level: data.expected(name, data.beta_of(name, level)).discrimination
-                    for level in prepared.experiment.levels
+                    for level in experiment.levels
                     if data.reaches(name, level)
                 },
                 doses=data.doses.get(name, ()),
@@ -155,62 +140,45 @@ def _train_rows(experiment: Experiment, data: PreparedDataset) -> int:
     return min(data.n_train, *(trained for trained, _ in split_sizes(data, experiment)))
 
 
-def _scored_favorable(experiment: Experiment, data: PreparedDataset) -> dict[float, tuple[float, ...]]:
-    """Return the share of favorable labels in the test rows of each repetition, by level of bias.
+def _favorable(experiment: Experiment, data: PreparedDataset, outcome: Outcome) -> dict[str, Any]:
+    """Return the shares of favorable labels in the rows of tests, by repetition.
 
-    Folds are averaged, as for accuracy. The result is empty if all repetitions have the same test rows.
+    Shares in original rows average folds, as accuracy does. There are none for an audit, or if all
+    repetitions have the same rows. Shares in rows with hidden bias are the same at all levels. A share is
+    None if the repetition has no result.
     """
-    if not experiment.splits:
-        return {}
-    labels = data.test.y
+    levels, repetitions, shares = experiment.levels, range(experiment.repetitions), outcome.favorable
 
     @cache
-    def share(beta: float, repetition: int) -> float:
-        axes_of_block = axes(data, Block(data.name, "", beta, repetition), experiment)
-        return float(np.mean([labels[tested].mean() for _, tested in split(data, experiment, axes_of_block)]))
+    def scored(level: float, repetition: int) -> float:
+        axes_of_block = axes(data, Block(data.name, "", level, repetition), experiment)
+        tests = [data.test.y[tested].mean() for _, tested in split(data, experiment, axes_of_block)]
+        return float(np.mean(tests))
 
-    # Paired levels have the same splits.
-    first = experiment.levels[0] if experiment.paired_betas else None
+    splits = levels if experiment.splits and not data.entry.audit else ()
+    tested = {block[1] for block in shares.biased if block[0] == data.name}
+    hidden = {block[1::2]: by_test for block, by_test in shares.hidden.items() if block[0] == data.name}
     return {
-        beta: tuple(share(beta if first is None else first, r) for r in range(experiment.repetitions))
-        for beta in experiment.levels
-    }
-
-
-def _biased_favorable(
-    experiment: Experiment, data: PreparedDataset, shares: Mapping[BlockName, float]
-) -> dict[str, dict[float, tuple[float | None, ...]]]:
-    """Return the share of favorable labels in the biased test rows of each repetition, by bias and level.
-
-    A share is None if the repetition has no result; the dictionary is empty if no such rows were tested on.
-    """
-    repetitions = range(experiment.repetitions)
-    return {
-        bias: {
-            beta: tuple(shares.get((data.name, bias, beta, r)) for r in repetitions)
-            for beta in experiment.levels
-        }
-        for bias in data.biases
-        if any(block[:2] == (data.name, bias) for block in shares)
-    }
-
-
-def _hidden_favorable(
-    experiment: Experiment,
-    data: PreparedDataset,
-    shares: Mapping[BlockName, Mapping[Test, float]],
-) -> dict[str, dict[str, tuple[float | None, ...]]]:
-    """Return the shares of favorable labels in each test's rows, by hidden bias and by repetition.
-
-    They are the same at all levels. A share is None if the repetition has no result.
-    """
-    by_test = {block[1::2]: tests for block, tests in shares.items() if block[0] == data.name}
-    return {
-        bias: {
-            test: tuple(by_test.get((bias, r), {}).get(test) for r in range(experiment.repetitions))
-            for test in (ORIGINAL, TRUTH)
-        }
-        for bias in data.hidden
+        # Paired levels have the same splits.
+        "scored_favorable": {
+            level: tuple(scored(levels[0] if experiment.paired_betas else level, r) for r in repetitions)
+            for level in splits
+        },
+        "biased_favorable": {
+            bias: {
+                level: tuple(shares.biased.get((data.name, bias, level, r)) for r in repetitions)
+                for level in levels
+            }
+            for bias in data.biases
+            if bias in tested
+        },
+        "hidden_favorable": {
+            bias: {
+                test: tuple(hidden.get((bias, r), {}).get(test) for r in repetitions)
+                for test in (ORIGINAL, TRUTH)
+            }
+            for bias in data.hidden
+        },
     }
 
 

@@ -1,4 +1,4 @@
-"""Records of datasets, techniques and metrics in a run: fields of ``manifest.json``, and words for readers.
+"""Records of datasets and metrics in a run: fields of ``manifest.json``, and words for readers.
 
 The results say *what came out*. These records say which data stood behind a name, and under which conditions
 the numbers hold.
@@ -7,10 +7,10 @@ the numbers hold.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass, field, replace
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
 from itertools import product
-from typing import Annotated, Any
+from typing import Annotated, Any, TypeAlias, TypeVar
 
 import numpy as np
 from pydantic import BeforeValidator, Field, PlainSerializer, WrapSerializer
@@ -28,15 +28,14 @@ STAGES = {"pre": "Pre-processing", "in": "In-processing", "post": "Post-processi
 """Titles of the stages at which techniques act, in the order of training, and of an unknown stage."""
 
 _ARROW = " -> "
+_At = TypeVar("_At")
 
 
-def with_names(records: Any) -> Any:
-    """Return records with names, from a file's records by name."""
+def _with_names(records: Any) -> Any:
     return [{"name": n, **record} for n, record in records.items()] if isinstance(records, dict) else records
 
 
-def by_name(records: Sequence[Any], written: Callable[[Sequence[Any]], list[Any]]) -> dict[str, Any]:
-    """Return records by name, as a file has them."""
+def _by_name(records: Sequence[Any], written: Callable[[Sequence[Any]], list[Any]]) -> dict[str, Any]:
     return dict(zip((record.name for record in records), written(records), strict=True))
 
 
@@ -44,30 +43,14 @@ def _as_edge(edge: Any) -> Any:
     return tuple(edge.split(_ARROW)) if isinstance(edge, str) else edge
 
 
-NotWritten = Field(exclude=True)
-"""Marks a field that comes from elsewhere in the manifest."""
+_Record = TypeVar("_Record")
+ByName: TypeAlias = Annotated[tuple[_Record, ...], BeforeValidator(_with_names), WrapSerializer(_by_name)]
+"""Records with names; in a file by name."""
+
+_NotWritten = Field(exclude=True)  # of a field that comes from elsewhere in the manifest
 
 Edge = Annotated[tuple[str, str], BeforeValidator(_as_edge), PlainSerializer(_ARROW.join)]
 """Parent and child; in a file ``"parent -> child"``."""
-
-
-@dataclass(frozen=True)
-class TechniqueDescription:
-    """A technique in a run: ``"repair_0.25"`` in the results, ``"Repair 0.25"`` for readers."""
-
-    name: str
-    title: str = ""
-    technique: str = ""  # the registered one that `name` is a setting of; decides the paper's tables
-    stage: str = ""  # a key of STAGES: figures show the techniques of a stage together
-    tuned: str = ""  # rows that its setting was chosen on
-    sweep: str = ""  # name of the list of values that its setting belongs to
-    refit: str = ""  # of a reference row: whether it is a bootstrap of "clean" or of "biased" rows
-    refit_of: str = ""  # of a reference row: the untreated learner
-    parameters: dict[str, Any] = field(default_factory=dict, hash=False)
-
-    def __post_init__(self) -> None:
-        if not self.technique:
-            object.__setattr__(self, "technique", self.name)
 
 
 @dataclass(frozen=True)
@@ -105,12 +88,6 @@ class GroupSizes:
         return self.favored_favorable + self.favored_unfavorable
 
     @property
-    def best_constant(self) -> ConstantAnswer:
-        """The more accurate of the two classifiers that answer everybody the same."""
-        favorable = self.deprived_favorable + self.favored_favorable
-        return ConstantAnswer(favorable / (self.deprived + self.favored), groups=self.favorable_shares)
-
-    @property
     def favorable_shares(self) -> tuple[float, float]:
         """Shares of favorable labels in the deprived and in the favored group; NaN for an empty group."""
         return (
@@ -123,7 +100,7 @@ class GroupSizes:
 class PlantedBias:
     """A way in which bias is planted in a dataset."""
 
-    name: Annotated[str, NotWritten]
+    name: Annotated[str, _NotWritten]
     kind: str = ""
     description: str = ""  # of the planted bias in the dataset's network, in words
     edits: tuple[str, ...] = ()  # edits of probabilities
@@ -184,7 +161,6 @@ class DatasetInExperiment:
     name: str = ""
     # The technique with the rows of the paper's "no technique" (Tables 2 and 5).
     baseline: str = UNTREATED
-    baseline_reason: str = ""  # for a baseline other than doing nothing
     folds: int | None = None  # where it differs from the experiment's
     columns: dict[str, dict[str, Any]] = field(default_factory=dict, hash=False)
     sensitive: tuple[str, ...] = ()
@@ -218,8 +194,8 @@ class DatasetDescription:
     An embedded dataset's name that hides this is a ReportError.
     """
 
-    name: Annotated[str, NotWritten]  # in the results
-    entry: Annotated[DatasetInExperiment, NotWritten] = DatasetInExperiment()
+    name: Annotated[str, _NotWritten]  # in the results
+    entry: Annotated[DatasetInExperiment, _NotWritten] = DatasetInExperiment()
     title: str  # for readers
     card: str = ""
     card_digest: str = ""
@@ -240,7 +216,7 @@ class DatasetDescription:
     warning: str | None  # a sentence that readers must know before they trust a number
     notes: tuple[str, ...] = ()  # sentences on the data
     network: LearnedNetwork = LearnedNetwork()
-    bias: Annotated[tuple[PlantedBias, ...], BeforeValidator(with_names), WrapSerializer(by_name)] = ()
+    bias: ByName[PlantedBias] = ()
     sensitive_feature: str
     deprived_group: str
     label: str
@@ -276,21 +252,14 @@ class DatasetDescription:
         """The best constant answer on the original test rows; None if the rows are not counted."""
         if self.test_groups is None:
             return None
-        biased = {
-            (bias, beta): _with_nan(shares)
-            for bias, levels in self.biased_favorable.items()
-            for beta, shares in levels.items()
-        }
-        hidden = {
-            (bias, test): _with_nan(shares)
-            for bias, tests in self.hidden_favorable.items()
-            for test, shares in tests.items()
-        }
-        return replace(
-            self.test_groups.best_constant,
+        sizes = self.test_groups
+        favorable = sizes.deprived_favorable + sizes.favored_favorable
+        return ConstantAnswer(
+            favorable / (sizes.deprived + sizes.favored),
             scored=self.scored_favorable,
-            biased=biased,
-            hidden=hidden,
+            biased=_by_place(self.biased_favorable),
+            hidden=_by_place(self.hidden_favorable),
+            groups=sizes.favorable_shares,
             accept=self.entry.accept,
         )
 
@@ -311,5 +280,12 @@ class DatasetDescription:
         return self.recorded_gap - (rates["favored"] - rates["deprived"])
 
 
-def _with_nan(shares: Sequence[float | None]) -> tuple[float, ...]:
-    return tuple(math.nan if share is None else share for share in shares)
+def _by_place(
+    shares: Mapping[str, Mapping[_At, Sequence[float | None]]],
+) -> dict[tuple[str, _At], tuple[float, ...]]:
+    """Return shares by bias, and by level or test, with NaN where they are unknown."""
+    return {
+        (bias, at): tuple(math.nan if share is None else share for share in each)
+        for bias, of_bias in shares.items()
+        for at, each in of_bias.items()
+    }

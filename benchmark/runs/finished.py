@@ -9,7 +9,6 @@ from lzma import LZMAError
 from pathlib import Path
 from typing import Any, Self
 
-import numpy as np
 import pandas as pd
 
 from benchmark.columns import (
@@ -103,9 +102,7 @@ class RunFrames(FinishedRun):
         **frames: pd.DataFrame | None,
     ) -> Self:
         """Return a run from computed frames, which are not checked, with its summary."""
-        metrics = [metric.name for metric in manifest.metrics]
-        results = with_failed_cells(results, failures, metrics, manifest.tests)
-        results = in_described_order(results, manifest)
+        results = in_described_order(with_failed_cells(results, failures, manifest), manifest)
         return cls(
             manifest=manifest,
             summary=summarise(results, manifest, folds, decisions),
@@ -238,8 +235,8 @@ def read_results(folder: Path, run: FinishedRun, metrics: Sequence[str] = ()) ->
             raise UnknownNameError("metric", metric, measured)
     always = [name for name in (*ALWAYS_MEASURED, *OF_REPETITIONS) if name in measured]
     names = list(dict.fromkeys((*(metrics or measured), *always)))
-    whole = with_failed_cells(results[results["metric"].isin(names)], run.failures, names, manifest.tests)
     manifest = manifest.with_metrics(names)
+    whole = with_failed_cells(results[results["metric"].isin(names)], run.failures, manifest)
     check_read("results", whole, manifest)
     return in_described_order(whole, manifest, (*WHERE, "metric", "repetition"))
 
@@ -258,49 +255,33 @@ def read_frame(path: Path, columns: Sequence[str], remedy: str) -> pd.DataFrame:
     has other columns is a ReportError with the given remedy.
     """
     path = plain_or_packed(path)
+    kinds = {
+        column: "int64" if column in _WHOLE else "float64" for column in {*columns, "dose", HIDDEN} - _TEXTS
+    }
+    missing = {column: [""] for column, kind in kinds.items() if kind == "float64"}
     try:
-        # Names stay text even if they look like numbers. Values that repeat are read and converted once.
-        kinds = {column: "category" if column in _TEXTS else object for column in (*columns, "dose", HIDDEN)}
-        frame = pd.read_csv(path, dtype=kinds, keep_default_na=False)
+        # Names stay text even if they look like numbers. Texts that repeat are converted once.
+        texts = dict.fromkeys(kinds, object) | dict.fromkeys(_TEXTS, "category")
+        frame = pd.read_csv(path, dtype=texts, keep_default_na=False, na_values=missing)
+        # Python's float reads a written number back to the last bit; not every pandas does.
+        frame = frame.astype({column: kind for column, kind in kinds.items() if column in frame.columns})
     except OSError as error:
         raise ReportError(f"{path} cannot be read", got=error.strerror, remedy=remedy) from error
     except (ValueError, EOFError, LZMAError) as error:
         raise ReportError(f"{path} is malformed", got=" ".join(str(error).split()), remedy=remedy) from error
     if "dose" in frame.columns:  # the dose is the level of bias there, and stands before its β
         frame = frame.drop(columns="beta", errors="ignore").rename(columns={"dose": "beta"})
-    hidden = frame.pop(HIDDEN) if HIDDEN in frame.columns else None
+    if HIDDEN in frame.columns:  # a bias and the bias hidden behind it name a scenario together
+        frame["bias"] = list(map(hidden_name, frame["bias"], frame.pop(HIDDEN)))
     if "test" in columns and "test" not in frame.columns and DECISION_COUNTS[0] in frame.columns:
-        frame.insert(columns.index("test"), "test", pd.Series(ORIGINAL, frame.index, dtype="category"))
+        frame.insert(columns.index("test"), "test", ORIGINAL)
     if "at_fold" in columns and "at_fold" not in frame and "reason" in frame:  # of an earlier version
-        parted = [parted_fold(reason) for reason in frame["reason"].astype(object)]
-        frame["reason"] = pd.Series([reason for _, reason in parted], frame.index, dtype="category")
-        frame.insert(columns.index("at_fold"), "at_fold", [str(fold) for fold, _ in parted])
+        parted = [parted_fold(reason) for reason in frame["reason"]]
+        frame["reason"] = [reason for _, reason in parted]
+        frame.insert(columns.index("at_fold"), "at_fold", [float(fold) for fold, _ in parted])
     if tuple(frame.columns) != tuple(columns):
         got = ", ".join(map(str, frame.columns))
         raise ReportError(f"{path} has other columns", expected=", ".join(columns), got=got, remedy=remedy)
-    for column in columns:
-        if column in _TEXTS:
-            texts = np.array(list(map(from_cell, frame[column].cat.categories)), dtype=object)
-            frame[column] = pd.Series(texts[frame[column].cat.codes], index=frame.index, dtype=object)
-        else:
-            frame[column] = _numbers(frame[column], path, remedy)
-    if hidden is not None:  # a bias and the bias hidden behind it name a scenario together
-        names = map(hidden_name, frame["bias"], _numbers(hidden, path, remedy))
-        frame["bias"] = pd.Series(list(names), index=frame.index, dtype=object)
+    for column in _TEXTS.intersection(columns):
+        frame[column] = frame[column].map(from_cell).astype(object)
     return frame
-
-
-def _numbers(column: pd.Series, path: Path, remedy: str) -> pd.Series:
-    """Return a column's texts as numbers; other texts are a ReportError."""
-    is_whole = column.name in _WHOLE
-    try:
-        # Python's float reads a written number back to the last bit; not every pandas does.
-        values = list(map(int, column)) if is_whole else [float(text or "nan") for text in column]
-    except ValueError as error:
-        raise ReportError(
-            f"{path} has text in the column {column.name}",
-            expected="whole numbers" if is_whole else "numbers",
-            got=str(error),
-            remedy=remedy,
-        ) from error
-    return pd.Series(values, index=column.index, dtype="int64" if is_whole else "float64")

@@ -7,7 +7,7 @@ import json
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeAlias
 
 from pydantic_core import to_jsonable_python
 
@@ -17,7 +17,10 @@ from benchmark.experiment.entries import DatasetEntry, TechniqueEntry
 from benchmark.experiment.plan import Experiment
 from benchmark.experiment.store import read_last_run
 from benchmark.models import Identifying, Identity
-from benchmark.runs.manifest import ExperimentInRun
+from benchmark.runs.manifest import settings_of
+
+# Each value of a manifest by the names that lead to it, such as ("datasets", "adult", "folds").
+_Path: TypeAlias = tuple[str, ...]
 
 
 @dataclass(frozen=True)
@@ -68,20 +71,18 @@ def earlier_results(folder: Path, experiment: Experiment, real: Mapping[str, boo
     manifest = _manifest(folder)
     if not manifest:
         return None
-    declared = manifest["experiment"]
+    declared, now = manifest["experiment"], settings_of(experiment)
     if declared["name"] != experiment.name or "techniques" not in declared:  # as of an alternation
         return Earlier(folder, declared["name"], (), True)
-    before, now = (
-        _declared(facts, type(experiment)) for facts in (declared, ExperimentInRun.of(experiment).settings)
-    )
     losses: dict[str, bool] = {}
-    for word, lost in _differences(before, now):
-        other = _other(word)
-        losses[other] = losses.get(other, False) or lost
+    for word, lost in _losses(*(_table_facts(e, type(experiment)) for e in (declared, now))):
+        losses[word] = losses.get(word, False) or lost
     had_real = manifest.get("real_data", {})
     if any(had_real.get(name) and not now_real for name, now_real in real.items()):
         losses["real data, where this run has embedded networks"] = True
-    return Earlier(folder, before["name"], tuple(losses), any(losses.values()), _other(_BASELINE) in losses)
+    return Earlier(
+        folder, declared["name"], tuple(losses), any(losses.values()), "another baseline" in losses
+    )
 
 
 def folder_of_its_own(
@@ -141,10 +142,7 @@ def unlike_shards(folders: Sequence[Path]) -> list[str]:
     The folder that most others agree with is taken as right. Folders without a manifest are passed over.
     """
     manifests = {folder: manifest for folder in folders if (manifest := _manifest(folder))}
-    of_cells = {
-        folder: {**_experiment_of(manifest), "code": manifest.get("code"), "data": _test_data(manifest)}
-        for folder, manifest in manifests.items()
-    }
+    of_cells = {folder: _cell_facts(manifest) for folder, manifest in manifests.items()}
     alike = {
         folder: [name for name, other in of_cells.items() if not _differing(facts, other)]
         for folder, facts in of_cells.items()
@@ -154,8 +152,8 @@ def unlike_shards(folders: Sequence[Path]) -> list[str]:
     usual = max(alike, key=lambda folder: len(alike[folder]))
     warnings = [
         f"Warning: {folder} is no part of the same whole as {usual}. It has another "
-        f"{', '.join(_differing(of_cells[folder], of_cells[usual]))}; a run of one cannot use the cells of "
-        "the other"
+        f"{', '.join(dict.fromkeys(path[0] for path in _differing(of_cells[folder], of_cells[usual])))}; "
+        "a run of one cannot use the cells of the other"
         for folder in manifests
         if folder not in alike[usual]
     ]
@@ -168,97 +166,87 @@ def unlike_shards(folders: Sequence[Path]) -> list[str]:
     return warnings
 
 
-def _test_data(manifest: Mapping[str, Any]) -> dict[str, Any]:
-    datasets = manifest.get("datasets")
-    records = datasets.items() if isinstance(datasets, dict) else ()
-    return {name: record.get("test_digest") for name, record in records if isinstance(record, dict)}
+def _cell_facts(manifest: Mapping[str, Any]) -> dict[_Path, Any]:
+    """Return what a run's cells depend on."""
+    datasets = manifest.get("datasets", {})
+    data = {name: described.get("test_digest") for name, described in datasets.items()}
+    return {**_facts(manifest["experiment"]), **dict(_flat({"code": manifest.get("code"), "data": data}))}
 
 
-def _experiment_of(manifest: Mapping[str, Any], model: type[Experiment] = Experiment) -> dict[str, Any]:
-    """Return facts of a manifest that identify the run and its cells; all else may differ between folders."""
-    free, experiment = model.fields_of(Identity.FREE), manifest.get("experiment")
-    if not experiment:
-        return {}
-    # A version that did not know an option ran with its default.
-    fields = model.model_fields
-    options = {name: to_jsonable_python(fields[name].default) for name in model.fields_of(Identity.OPTION)}
-    facts = {name: value for name, value in {**options, **experiment}.items() if name not in free}
-    # Reference rows follow from all else.
-    techniques = facts.get("techniques")
-    if isinstance(techniques, list):
-        facts["techniques"] = [t for t in techniques if not (isinstance(t, dict) and t.get("refit"))]
-    return facts
+def _table_facts(experiment: Mapping[str, Any], model: type[Experiment]) -> dict[_Path, Any]:
+    """Return what a run's tables depend on besides its data."""
+    return {**_facts(experiment, model), ("metrics",): experiment.get("metrics", [])}
 
 
-_BASELINE = "baseline"  # a field of a dataset; no number depends on it
+def _facts(experiment: Mapping[str, Any], model: type[Experiment] = Experiment) -> dict[_Path, Any]:
+    """Return the facts that identify a manifest's experiment, as its file declares them.
 
-# Fields of an experiment that list what its tables show: more of them lose nothing.
-_LISTS = ("betas", "doses", "hidden", "tests", "metrics")
-
-
-def _declared(experiment: Mapping[str, Any], model: type[Experiment]) -> dict[str, Any]:
-    """Return a manifest's experiment as its file declares it, without entries that follow from the rest.
-
-    These are refits, tuned settings, own learners that are baselines, and hidden bias. What cannot change
-    numbers or tables is left out, and so are folders of cards.
+    Entries that follow from the rest are left out: refits, tuned settings, own learners that are baselines,
+    and hidden bias. So are folders of cards, and fields that no number depends on.
     """
-    facts = _experiment_of({"experiment": experiment}, model)
-    techniques = [t for t in facts["techniques"] if not t.get("tuned")]
-    names = [t["name"] for t in techniques]
-    datasets = []
-    for entry in facts["datasets"]:
-        # Each bias is there once for each hidden gap.
-        biases = {parted_name(b["name"])[0]: b for b in entry.get("bias", [])}
-        datasets.append(
-            {
-                **_without_free(entry, DatasetEntry),
-                "card": Path(entry["card"]).name,
-                "techniques": [name for name in entry.get("techniques") or names if name in names],
-                "bias": [{**bias, "name": name, "hidden": 0} for name, bias in biases.items()],
-            }
-        )
-    return {
-        **facts,
-        "metrics": experiment.get("metrics", []),
-        "tests": [test for test in facts.get("tests", [ORIGINAL]) if test != TRUTH],
-        "techniques": [_without_free(entry, TechniqueEntry) for entry in techniques],
-        "classifiers": [entry for entry in facts["classifiers"] if not entry.get("learner_of")],
+    # A version that did not know an option ran with its default.
+    options = {n: to_jsonable_python(model.model_fields[n].default) for n in model.fields_of(Identity.OPTION)}
+    entries = experiment.get("techniques", ())
+    techniques = [entry for entry in entries if not (entry.get("refit") or entry.get("tuned"))]
+    names = [entry["name"] for entry in techniques]
+    datasets = [
+        {
+            **_identifying(entry, DatasetEntry),
+            "card": Path(entry["card"]).name,
+            "techniques": [name for name in entry.get("techniques") or names if name in names],
+            # Each bias is there once for each hidden gap.
+            "bias": [{**b, "name": parted_name(b["name"])[0], "hidden": 0} for b in entry.get("bias", ())],
+        }
+        for entry in experiment.get("datasets", ())
+    ]
+    declared = {
+        **options,
+        **_identifying(experiment, model),
+        "tests": [test for test in experiment.get("tests", [ORIGINAL]) if test != TRUTH],
+        "techniques": [_identifying(entry, TechniqueEntry) for entry in techniques],
+        "classifiers": [e for e in experiment.get("classifiers", ()) if not e.get("learner_of")],
         "datasets": datasets,
     }
+    return dict(_flat(declared))
 
 
-def _other(word: str) -> str:
-    word = {"hidden": "hidden gaps", "bias": "kinds of bias"}.get(word, word)
-    return f"{'other' if word.endswith('s') else 'another'} {word}"
-
-
-def _without_free(entry: Mapping[str, Any], model: type[Identifying]) -> dict[str, Any]:
+def _identifying(entry: Mapping[str, Any], model: type[Identifying]) -> dict[str, Any]:
     return {name: value for name, value in entry.items() if name not in model.fields_of(Identity.FREE)}
 
 
-def _differences(before: Mapping[str, Any], now: Mapping[str, Any]) -> Iterator[tuple[str, bool]]:
-    """Yield each difference of two declared experiments, as a word, and whether numbers would be lost."""
-    for field in filter(now.__contains__, before):
-        ours, theirs = before[field], now[field]
-        if field in ("datasets", "techniques", "classifiers"):
-            yield from _differing_entries(field, *({e["name"]: e for e in own} for own in (ours, theirs)))
-        elif not _agree(ours, theirs):
-            contained = {*ours} <= {*theirs} if field in _LISTS else field == "repetitions" and ours < theirs
-            yield field, not contained
+def _flat(value: Any, path: _Path = ()) -> Iterator[tuple[_Path, Any]]:
+    """Yield each value by its path; a table stands empty before its parts, and a list of tables as names."""
+    if isinstance(value, list) and any(isinstance(entry, dict) and "name" in entry for entry in value):
+        value = {entry["name"]: entry for entry in value}
+        yield path, sorted(value)
+    elif isinstance(value, dict):
+        yield path, {}
+    else:
+        yield path, value
+    if isinstance(value, dict):
+        for name, part in value.items():
+            yield from _flat(part, (*path, name))
 
 
-def _differing_entries(
-    field: str, before: Mapping[str, Any], now: Mapping[str, Any]
-) -> Iterator[tuple[str, bool]]:
-    if before.keys() != now.keys():
-        yield field, not before.keys() <= now.keys()
-    for name in filter(now.__contains__, before):
-        for part in _differing(before[name], now[name]):
-            ours, theirs = before[name][part], now[name][part]
-            lists = isinstance(ours, list) and isinstance(theirs, list)
-            contained = part == _BASELINE or (lists and all(value in theirs for value in ours))
-            if part != "techniques" or not contained:  # one that is added is among the experiment's
-                yield part, not contained
+def _losses(before: Mapping[_Path, Any], now: Mapping[_Path, Any]) -> Iterator[tuple[str, bool]]:
+    """Yield the name of each difference, and whether numbers would be lost: longer lists lose nothing."""
+    for path in _differing(before, now):
+        ours, theirs = before[path], now[path]
+        of_entry = path[0] in ("datasets", "techniques", "classifiers") and len(path) > 2
+        word = path[2] if of_entry else path[0]
+        listed = isinstance(ours, list) and isinstance(theirs, list) and len(path) == (3 if of_entry else 1)
+        contained = listed and all(value in theirs for value in ours)
+        if of_entry and word == "techniques" and contained:
+            continue  # they are among the experiment's as well
+        # No number depends on the baseline.
+        kept = contained or word == "baseline" or (word == "repetitions" and ours < theirs)
+        word = {"hidden": "hidden gaps", "bias": "kinds of bias"}.get(word, word)
+        yield f"{'other' if word.endswith('s') else 'another'} {word}", not kept
+
+
+def _differing(before: Mapping[_Path, Any], now: Mapping[_Path, Any]) -> list[_Path]:
+    """Return the paths of what differs, as far as both have it: new versions add fields."""
+    return [path for path in before if path in now and before[path] != now[path]]
 
 
 def _manifest(folder: Path) -> dict[str, Any]:
@@ -267,16 +255,3 @@ def _manifest(folder: Path) -> dict[str, Any]:
     except (OSError, ValueError):
         return {}
     return manifest if isinstance(manifest, dict) and isinstance(manifest.get("experiment"), dict) else {}
-
-
-def _differing(ours: Mapping[str, Any], theirs: Mapping[str, Any]) -> list[str]:
-    return [name for name in ours if name in theirs and not _agree(ours[name], theirs[name])]
-
-
-def _agree(ours: Any, theirs: Any) -> bool:
-    """Return whether two parts of manifests agree, as far as both know: new versions add fields."""
-    if isinstance(ours, dict) and isinstance(theirs, dict):
-        return all(_agree(ours[name], theirs[name]) for name in ours.keys() & theirs.keys())
-    if isinstance(ours, list) and isinstance(theirs, list):
-        return len(ours) == len(theirs) and all(map(_agree, ours, theirs))
-    return bool(ours == theirs)

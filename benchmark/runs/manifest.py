@@ -8,16 +8,14 @@ from collections import Counter, defaultdict
 from collections.abc import Collection, Iterable, Mapping
 from dataclasses import replace
 from pathlib import Path
-from typing import Annotated, Any, Self
+from typing import Any, Self
 
 import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 from pydantic import (
     BaseModel,
-    BeforeValidator,
     ValidationError,
-    WrapSerializer,
     model_serializer,
     model_validator,
 )
@@ -27,64 +25,30 @@ from benchmark.columns import (
     DECISION_COUNTS,
     HIDDEN,
     ORIGINAL,
-    TEST_TITLES,
     UNTREATED,
     parted_name,
 )
 from benchmark.declarations import declaration_dir
 from benchmark.errors import ReportError
-from benchmark.experiment.entries import NOBODY_HAS, PublishedEntry
+from benchmark.experiment.entries import NOBODY_HAS, ClassifierEntry, PublishedEntry, TechniqueEntry
 from benchmark.experiment.plan import Experiment
 from benchmark.metrics import list_metrics
 from benchmark.runs.descriptions import (
+    ByName,
     DatasetDescription,
     DatasetInExperiment,
     MetricDescription,
-    TechniqueDescription,
-    by_name,
-    with_names,
 )
 from benchmark.statistics.answers import ConstantAnswer
 from benchmark.statistics.cells import Baselines, Resampling
 from benchmark.text.words import LEVEL_SIGNS, LevelName, file_name, level_text
 
-_OF_PAPER = "the baseline of the paper"
 
-
-class Protocol(BaseModel):
-    """How training and test rows were obtained; see :class:`benchmark.experiment.plan.Experiment`."""
-
-    train: str = "network"
-    holdout: float | None = None
-    folds: int | None = None
-    paired_betas: bool = False
-    doses: tuple[float, ...] = ()
-
-    @property
-    def level_name(self) -> LevelName:
-        """The name of levels of bias in texts and columns of files."""
-        return "dose" if self.doses else "beta"
-
-    @property
-    def overlaps(self) -> bool:
-        """Whether training and test rows of all repetitions are splits of the same rows."""
-        return self.train == "data" and self.splits
-
-    @property
-    def splits(self) -> bool:
-        """Whether each repetition has test rows of its own."""
-        return self.holdout is not None or self.folds is not None
-
-
-class _Classifier(BaseModel):
-    name: str
-    learner_of: str = ""  # the technique that brings it
-
-
-class ExperimentInRun(Protocol):
+class ExperimentInRun(BaseModel):
     """A run's experiment, as far as later steps read it; ``settings`` has all of it, as it was given.
 
     Only these fields are checked, so that narrowed experiments, and those of missing plugins, can be read.
+    :class:`benchmark.experiment.plan.Experiment` explains them.
     """
 
     name: str
@@ -92,25 +56,23 @@ class ExperimentInRun(Protocol):
     seed: int
     repetitions: int
     betas: tuple[float, ...] = ()
+    doses: tuple[float, ...] = ()
     hidden: tuple[float, ...] = ()
-    techniques: tuple[TechniqueDescription, ...]
-    classifiers: tuple[_Classifier, ...]
+    train: str = "network"
+    holdout: float | None = None
+    folds: int | None = None
     tests: tuple[str, ...] = (ORIGINAL,)
+    paired_betas: bool = False
     datasets: tuple[DatasetInExperiment, ...]
+    techniques: tuple[TechniqueEntry, ...]
+    classifiers: tuple[ClassifierEntry, ...]
     published: PublishedEntry | None = None
     settings: dict[str, Any]
 
-    @classmethod
-    def of(cls, experiment: Experiment) -> Self:
-        """Return an experiment as manifests hold it: without folders of this machine."""
-        settings = json.loads(experiment.model_dump_json())
-        settings["plugins"] = [Path(plugin).name for plugin in experiment.plugins]
-        # Cards of shipped experiments lie in the same folder.
-        shipped = declaration_dir("experiments")
-        for entry in settings["datasets"]:
-            if (card := Path(entry["card"])).is_relative_to(shipped):
-                entry["card"] = card.relative_to(shipped).as_posix()
-        return cls.model_validate(settings)
+    @property
+    def overlaps(self) -> bool:
+        """Whether training and test rows of all repetitions are splits of the same rows."""
+        return self.train == "data" and (self.holdout is not None or self.folds is not None)
 
     @model_validator(mode="before")
     @classmethod
@@ -120,6 +82,18 @@ class ExperimentInRun(Protocol):
     @model_serializer
     def _written(self) -> dict[str, Any]:
         return self.settings
+
+
+def settings_of(experiment: Experiment) -> dict[str, Any]:
+    """Return an experiment as manifests hold it: without folders of this machine."""
+    settings: dict[str, Any] = json.loads(experiment.model_dump_json())
+    settings["plugins"] = [Path(plugin).name for plugin in experiment.plugins]
+    # Cards of shipped experiments lie in the same folder.
+    shipped = declaration_dir("experiments")
+    for entry in settings["datasets"]:
+        if (card := Path(entry["card"])).is_relative_to(shipped):
+            entry["card"] = card.relative_to(shipped).as_posix()
+    return settings
 
 
 class CodeInRun(BaseModel):
@@ -141,7 +115,7 @@ class Manifest(BaseModel):
     experiment: ExperimentInRun
     code: CodeInRun = CodeInRun()
     real_data: dict[str, bool] = {}  # in the experiment's order, like datasets
-    datasets: Annotated[tuple[DatasetDescription, ...], BeforeValidator(with_names), WrapSerializer(by_name)]
+    datasets: ByName[DatasetDescription]
     stages: dict[str, str] = {}  # the stage at which each technique acts
     metrics: tuple[MetricDescription, ...] = ()  # as shown; a name may end with a state: ``auc[Female]``
     headline: tuple[str, ...] = ()  # metrics that tables and figures show; all if empty
@@ -158,24 +132,15 @@ class Manifest(BaseModel):
 
     @model_validator(mode="after")
     def _connect_parts(self) -> Self:
-        """Give datasets their entries in the experiment, and techniques their stages."""
+        """Give datasets their entries in the experiment."""
         experiment = self.experiment
         if len(experiment.datasets) != len(self.datasets):
             entries = ", ".join(entry.name for entry in experiment.datasets)
             raise ValueError(f"it describes other datasets than its experiment names, which are {entries}")
-        by_paper = experiment.published is not None and experiment.published.baseline is not None
-        self.datasets = tuple(
-            replace(
-                dataset,
-                # Experiments of the paper did not always name the reason themselves.
-                entry=replace(entry, baseline_reason=entry.baseline_reason or _OF_PAPER * by_paper),
-            )
-            for dataset, entry in zip(self.datasets, experiment.datasets, strict=True)
-        )
-        staged = tuple(replace(t, stage=self.stages.get(t.name, "")) for t in experiment.techniques)
-        self.experiment = experiment.model_copy(update={"techniques": staged})
+        pairs = zip(self.datasets, experiment.datasets, strict=True)
+        self.datasets = tuple(replace(dataset, entry=entry) for dataset, entry in pairs)
         # Some file systems ignore case: names must still differ there.
-        for kind, named in (("datasets", self.datasets), ("techniques", staged)):
+        for kind, named in (("datasets", self.datasets), ("techniques", experiment.techniques)):
             files = (file_name(record.name).casefold() for record in named)
             _require_distinct(kind, files, "repeat, or differ only in case or punctuation")
         _require_distinct("metrics", (metric.name for metric in self.metrics), "repeat")
@@ -219,7 +184,7 @@ class Manifest(BaseModel):
     @property
     def level_name(self) -> LevelName:
         """The name of levels of bias, also in the columns of its files."""
-        return self.experiment.level_name
+        return "dose" if self.experiment.doses else "beta"
 
     @property
     def doses(self) -> dict[tuple[str, str, float], Dose]:
@@ -264,26 +229,21 @@ class Manifest(BaseModel):
         A dose stands before its β, and hidden bias behind the planted one. If no bias is hidden, decisions do
         not name their only test.
         """
-        frame = self._with_doses(frame)
-        if not self.experiment.hidden:
-            return frame.drop(columns="test") if DECISION_COUNTS[0] in frame.columns else frame
-        if "bias" not in frame.columns or HIDDEN in frame.columns:
-            return frame
-        parted = list(map(parted_name, frame["bias"]))
-        written = frame.assign(bias=[bias for bias, _ in parted])
-        written.insert(list(written.columns).index("bias") + 1, HIDDEN, [gap for _, gap in parted])
-        return written
-
-    def _with_doses(self, frame: pd.DataFrame) -> pd.DataFrame:
-        if self.level_name == "beta" or "beta" not in frame.columns or "dose" in frame.columns:
-            return frame
-        betas = {key: dose.beta for key, dose in self.doses.items()}
-        written = frame.rename(columns={"beta": self.level_name})
-        if {"dataset", "bias"} <= {*frame.columns}:
-            keys = zip(frame["dataset"], frame["bias"], frame["beta"], strict=True)
-            solved = [betas.get(key, math.nan) for key in keys]
-            written.insert(list(written.columns).index(self.level_name) + 1, "beta", solved)
-        return written
+        columns = {*frame.columns}
+        if not self.experiment.hidden and DECISION_COUNTS[0] in columns:
+            frame = frame.drop(columns="test")
+        if self.level_name == "dose" and "beta" in columns and "dose" not in columns:
+            frame = frame.rename(columns={"beta": "dose"})
+            if {"dataset", "bias"} <= columns:
+                betas = {key: dose.beta for key, dose in self.doses.items()}
+                keys = zip(frame["dataset"], frame["bias"], frame["dose"], strict=True)
+                solved = [betas.get(key, math.nan) for key in keys]
+                frame.insert(list(frame.columns).index("dose") + 1, "beta", solved)
+        if self.experiment.hidden and "bias" in columns and HIDDEN not in columns:
+            parted = list(map(parted_name, frame["bias"]))
+            frame = frame.assign(bias=[bias for bias, _ in parted])
+            frame.insert(list(frame.columns).index("bias") + 1, HIDDEN, [gap for _, gap in parted])
+        return frame
 
     @property
     def repetitions(self) -> int:
@@ -291,7 +251,7 @@ class Manifest(BaseModel):
         return self.experiment.repetitions
 
     @property
-    def techniques(self) -> tuple[TechniqueDescription, ...]:
+    def techniques(self) -> tuple[TechniqueEntry, ...]:
         """The techniques, in the order in which they are shown."""
         return self.experiment.techniques
 
@@ -304,16 +264,6 @@ class Manifest(BaseModel):
     def learners(self) -> frozenset[str]:
         """Names of the classifiers that are learners of techniques' own."""
         return frozenset(entry.name for entry in self.experiment.classifiers if entry.learner_of)
-
-    @property
-    def tests(self) -> tuple[str, ...]:
-        """The tests of fitted models: keys of :data:`~benchmark.columns.TEST_TITLES`."""
-        return tuple(test for test in TEST_TITLES if test in self.experiment.tests)
-
-    @property
-    def protocol(self) -> Protocol:
-        """How training and test rows were obtained."""
-        return self.experiment
 
     @property
     def titles(self) -> dict[str, str]:
@@ -388,7 +338,7 @@ class Manifest(BaseModel):
         """Return the dataset of that name in the results."""
         return next(dataset for dataset in self.datasets if dataset.name == name)
 
-    def technique(self, name: str) -> TechniqueDescription | None:
+    def technique(self, name: str) -> TechniqueEntry | None:
         """Return the technique of that name, or None if the run has none."""
         return next((technique for technique in self.techniques if technique.name == name), None)
 
@@ -409,7 +359,7 @@ class Manifest(BaseModel):
 
     def resampling(self, folds: pd.DataFrame | None) -> Resampling | None:
         """Return how repetitions overlap, with the values of single folds; None if they do not overlap."""
-        protocol = self.protocol
+        protocol = self.experiment
         if not protocol.overlaps:
             return None
         overlaps, n_folds = {}, {}

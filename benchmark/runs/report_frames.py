@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
@@ -38,7 +37,7 @@ class Scenario:
     bias: str  # in the results, as classifier and test
     classifier: str
     test: str
-    heading: str  # for readers, with :func:`distinguishing_names`
+    heading: str  # for readers
     file_name: str  # distinct among the scenarios of a run
     baseline: str  # of its techniques, as the run declares it
 
@@ -72,35 +71,23 @@ class Scenario:
         return frame[fit[0] & fit[1] & fit[2] & (test | (frame["test"] == ""))]
 
 
-_NOT_ONE_RUN = "run the experiment again: manifest and numbers are not of one run"
-
-
 def check_read(content: str, frame: pd.DataFrame, manifest: Manifest) -> None:
     """Raise an error if a frame that was read does not fit the manifest.
 
     ``content`` is ``"results"`` or ``"failures"``. Names that the manifest lacks, an unknown status and more
     repetitions than in the manifest are a ReportError, a key that repeats is a StatisticsError.
     """
-    described: dict[str, Sequence[object]] = {**_described_names(manifest), "status": STATUSES}
+    described = {**_described_names(manifest), "status": STATUSES, "repetition": range(manifest.repetitions)}
     for column in [name for name in described if name in frame.columns]:
         # Failures of whole cells name neither test nor metric.
-        names = (
-            described[column] if content == "failures" else [name for name in described[column] if name != ""]
-        )
+        names = [name for name in described[column] if name != "" or content == "failures"]
         if unknown := [str(value) for value in frame[column].unique() if value not in names]:
             raise ReportError(
                 f"The {content} name a {column} that the run's manifest lacks",
                 expected="one of " + ", ".join(map(str, names)),
                 got=", ".join(unknown),
-                remedy=_NOT_ONE_RUN,
+                remedy="run the experiment again: manifest and numbers are not of one run",
             )
-    if len(frame) and (last := int(frame["repetition"].max())) >= manifest.repetitions:
-        raise ReportError(
-            f"The {content} have more repetitions than the run's manifest says",
-            expected=f"repetitions up to {manifest.repetitions - 1}, counted from 0",
-            got=str(last),
-            remedy=_NOT_ONE_RUN,
-        )
     require_unique(content, frame, [column for column in RESULT_COLUMNS[:-1] if column in frame.columns])
 
 
@@ -123,13 +110,12 @@ def joined_in_order(
     return in_described_order(joined(frames, columns), manifest, ["dataset"])
 
 
-def with_failed_cells(
-    results: pd.DataFrame, failures: pd.DataFrame, metrics: Sequence[str], tests: Sequence[str] = (ORIGINAL,)
-) -> pd.DataFrame:
+def with_failed_cells(results: pd.DataFrame, failures: pd.DataFrame, manifest: Manifest) -> pd.DataFrame:
     """Return results with a row, without a value, for each test and metric of each cell that failed."""
     failed = failures.loc[failures["metric"] == "", list(CELL_COLUMNS)]
-    lacking = pd.MultiIndex.from_product([tests, metrics], names=["test", "metric"]).to_frame(index=False)
-    missing = failed.merge(lacking, how="cross").assign(value=float("nan"))
+    metrics = [metric.name for metric in manifest.metrics]
+    lacking = pd.MultiIndex.from_product([manifest.experiment.tests, metrics], names=["test", "metric"])
+    missing = failed.merge(lacking.to_frame(index=False), how="cross").assign(value=float("nan"))
     return joined([results, missing], results.columns)
 
 
@@ -149,46 +135,35 @@ def in_described_order(
     return frame.sort_values(present, key=rank, kind="stable", ignore_index=True)
 
 
-def distinguishing_names(keys: Iterable[ScenarioKey]) -> dict[ScenarioKey, tuple[str, ...]]:
-    """Return the names besides the dataset that tell scenarios apart.
+def _headings(titles: Mapping[ScenarioKey, str]) -> dict[ScenarioKey, tuple[str, str]]:
+    """Return heading and file name of each scenario, given the title of its dataset.
 
     Bias, classifier and test are named only if the dataset occurs with several. A test other than the
     original is always named.
     """
-    keys = tuple(keys)
-    pairs = ({(key[0], key[i]) for key in keys} for i in (1, 2, 3))
-    counts = [Counter(dataset for dataset, _ in pairs_of_column) for pairs_of_column in pairs]
-    return {
-        key: tuple(
+    named = {}
+    for key, title in titles.items():
+        of_dataset = [other for other in titles if other[0] == key[0]]
+        names = [
             name
-            for name, column, count in zip(key[1:], SCENARIO[1:], counts, strict=True)
-            if count[key[0]] > 1 or (column == "test" and name != ORIGINAL)
-        )
-        for key in keys
-    }
+            for name, column, *others in zip(key, SCENARIO, *of_dataset, strict=True)
+            if len(set(others)) > 1 or (column == "test" and name != ORIGINAL)
+        ]
+        heading = ", ".join([title, *(TEST_TITLES.get(name, name) for name in names)])
+        named[key] = heading, "__".join(map(file_name, [key[0], *names]))
+    return named
 
 
-def heading_of(title: str, names: Iterable[str]) -> str:
-    """Return the heading of a scenario, given its dataset's title and its :func:`distinguishing_names`."""
-    return ", ".join([title, *(TEST_TITLES.get(name, name) for name in names)])
-
-
-def described_scenarios(frame: pd.DataFrame, description: Manifest) -> tuple[Scenario, ...]:
+def described_scenarios(frame: pd.DataFrame, manifest: Manifest) -> tuple[Scenario, ...]:
     """Return the scenarios that occur in a frame with their columns, in the run's order."""
-    columns = list(SCENARIO)
-    order = list(TEST_TITLES).index
-    baselines = description.baselines(frame).by
-    keys = frame[columns].drop_duplicates().astype(str)
-    keys = keys.sort_values(columns, key=lambda names: names.map(order) if names.name == "test" else names)
-    scenarios = []
-    distinct = distinguishing_names(keys.itertuples(index=False, name=None))
-    for dataset in description.datasets:
-        for key, names in distinct.items():
-            if key[0] == dataset.name:
-                heading = heading_of(dataset.heading, names)
-                path = "__".join(map(file_name, [dataset.name, *names]))
-                scenarios.append(Scenario(dataset, *key[1:], heading, path, baselines[dataset.name, key[2]]))
-    return tuple(scenarios)
+    baselines = manifest.baselines(frame).by
+    found = in_described_order(frame[list(SCENARIO)].drop_duplicates().astype(str), manifest, SCENARIO)
+    keys = found.itertuples(index=False, name=None)
+    named = _headings({key: manifest.dataset(key[0]).heading for key in keys})
+    return tuple(
+        Scenario(manifest.dataset(name), bias, learner, test, heading, path, baselines[name, learner])
+        for (name, bias, learner, test), (heading, path) in named.items()
+    )
 
 
 class SameRows(NamedTuple):
@@ -204,22 +179,16 @@ def by_rows(scenarios: Iterable[Scenario]) -> list[SameRows]:
     together: dict[ScenarioKey, list[Scenario]] = {}
     for scenario in scenarios:
         together.setdefault((scenario.dataset.name, scenario.bias, "", scenario.test), []).append(scenario)
-    return [
-        SameRows(
-            heading_of(together[key][0].dataset.heading, names),
-            "__".join(map(file_name, [key[0], *names])),
-            tuple(together[key]),
-        )
-        for key, names in distinguishing_names(together).items()
-    ]
+    named = _headings({key: alike[0].dataset.heading for key, alike in together.items()})
+    return [SameRows(*named[key], tuple(alike)) for key, alike in together.items()]
 
 
-def _described_names(description: Manifest) -> dict[str, Sequence[object]]:
+def _described_names(manifest: Manifest) -> dict[str, Sequence[object]]:
     return {
-        "dataset": [dataset.name for dataset in description.datasets],
-        "beta": list(description.levels),
-        "technique": [technique.name for technique in description.techniques],
+        "dataset": [dataset.name for dataset in manifest.datasets],
+        "beta": list(manifest.levels),
+        "technique": [technique.name for technique in manifest.techniques],
         # An empty test or metric stands for the whole cell, and comes first.
-        "test": ["", *description.tests],
-        "metric": ["", *(metric.name for metric in description.metrics)],
+        "test": ["", *manifest.experiment.tests],
+        "metric": ["", *(metric.name for metric in manifest.metrics)],
     }

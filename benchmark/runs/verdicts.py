@@ -26,7 +26,12 @@ from benchmark.statistics.hidden_bias import HIDDEN_BIAS, HIDDEN_KIND, hidden_bi
 from benchmark.statistics.paired import COMPARED_COLUMNS
 from benchmark.statistics.recommendation import Criteria
 from benchmark.statistics.restoration import UNDO_COLUMNS
-from benchmark.statistics.unprocessing import best_frontiers, frontier_gaps, with_frontier
+from benchmark.statistics.unprocessing import (
+    FRONTIER_GAP_COLUMNS,
+    best_frontiers,
+    frontier_gaps,
+    with_frontier,
+)
 
 
 def baselines_of(run: Manifest, results: pd.DataFrame, baseline: str | None) -> Baselines:
@@ -70,7 +75,7 @@ def what_to_undo(run: RunFrames) -> pd.DataFrame:
     """
     manifest, results = run.manifest, run.results
     measured = (results["metric"] == GOAL_METRICS[RESTORE]).any()
-    if not (manifest.protocol.paired_betas and measured):
+    if not (manifest.experiment.paired_betas and measured):
         return pd.DataFrame(columns=list(UNDO_COLUMNS))
     baselines = manifest.baselines(results)
     undo = undo_table(results, baselines, run.standing, run.resampling, manifest.refits_of)
@@ -123,29 +128,28 @@ def results_answers(
 
 
 def run_answers(run: RunFrames, baseline: str | None = None) -> pd.DataFrame:
-    """Return :func:`results_answers` of a run, whose frames have reference rows.
+    """Return :func:`results_answers` of a run, whose frames have reference rows, with :func:`with_frontier`.
 
-    ``baseline`` takes the place of the one that the run declares, as in
-    :func:`baselines_of`.
+    ``baseline`` takes the place of the one that the run declares, as in :func:`baselines_of`.
     """
     undo, chosen = what_to_undo(run), run.of_choices
-    return results_answers(
+    answers = results_answers(
         chosen.results,
         baselines_of(chosen.manifest, run.results, baseline),
         chosen.standing,
         resampling=chosen.resampling,
-        paired_levels=chosen.manifest.protocol.paired_betas,
+        paired_levels=chosen.manifest.experiment.paired_betas,
         undo=undo,
     )
+    return with_frontier(answers, gaps_of_frontier(chosen))
 
 
-def run_answers_with_frontier(run: RunFrames) -> pd.DataFrame:
-    """Return :func:`run_answers` with the standing by the run's frontier, if it has one."""
-    answers, chosen = run_answers(run), run.of_choices
-    if chosen.frontier is None or chosen.frontier.empty or answers.empty:
-        return answers
-    best, constants = best_frontiers(chosen.frontier), chosen.manifest.constant_answers
-    return with_frontier(answers, frontier_gaps(chosen.results, best, constants, chosen.resampling))
+def gaps_of_frontier(run: RunFrames) -> pd.DataFrame:
+    """Return the comparisons of techniques with the unprocessing frontiers; empty if the run has none."""
+    if run.frontier is None or run.frontier.empty:
+        return pd.DataFrame(columns=list(FRONTIER_GAP_COLUMNS))
+    constants = run.manifest.constant_answers
+    return frontier_gaps(run.results, best_frontiers(run.frontier), constants, run.resampling)
 
 
 def compare_with(cells: Cells, baselines: Baselines, goals: Mapping[str, Goal], alpha: float) -> pd.DataFrame:

@@ -189,7 +189,7 @@ class Numbers:
     @property
     def spread(self) -> str:
         """The start of notes: what numbers are means of, and their intervals."""
-        interval = vocabulary()["interval"]["overlaps" if self.run.protocol.overlaps else "samples"]
+        interval = vocabulary()["interval"]["overlaps" if self.run.experiment.overlaps else "samples"]
         half = f", ± half of {interval}" if self.means["ci_high"].notna().any() else ""
         return f"Mean of {repetitions(self.run)}{half}."
 
@@ -201,10 +201,11 @@ class Numbers:
     def _notes(self) -> Iterator[str]:
         run = self.run
         yield self.spread
-        if run.tests != (ORIGINAL,):
+        if run.experiment.tests != (ORIGINAL,):
             tests = vocabulary()["test"]
             yield from (
-                f"{tests[test]['label'].capitalize()}: {tests[test]['clause']}." for test in run.tests
+                f"{tests[test]['label'].capitalize()}: {tests[test]['clause']}."
+                for test in run.experiment.tests
             )
         for (name, classifier), baseline in self.baselines.by.items():
             words = run.titles.get(baseline, baseline)

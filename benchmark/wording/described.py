@@ -45,7 +45,7 @@ def level_axis(run: Manifest) -> str:
 
 def levels_are_paired(run: Manifest) -> str:
     """Return a sentence on curves over levels of bias."""
-    if run.protocol.paired_betas:
+    if run.experiment.paired_betas:
         levels = SEVERAL_LEVELS[run.level_name]
         return f"A repetition has the same random numbers at all {levels}: curves over {levels} are paired."
     return f"Each {LEVEL_SIGNS[run.level_name]} has its own samples, even within one repetition."

@@ -48,7 +48,7 @@ from benchmark.experiment.store import CellResult, Store
 from benchmark.experiment.tune import TuningEvaluator
 from benchmark.models import Derived, Free, Option
 from benchmark.runs.folder_notes import earlier_results
-from benchmark.runs.manifest import ExperimentInRun
+from benchmark.runs.manifest import settings_of
 from tests.helpers.engines import InProcess
 
 Content = dict[str, Any]
@@ -637,7 +637,7 @@ def test_a_folder_of_a_version_without_an_option_has_its_default(cards: Any, tmp
 @pytest.mark.parametrize("name", [n for n in list_declarations("experiments") if kind_of(n) is None])
 def test_a_shipped_experiment_replaces_its_own_tables_without_a_note(name: str, tmp_path: Path) -> None:
     experiment = load_for_run(name).experiment
-    written = ExperimentInRun.of(experiment).model_dump_json()
+    written = json.dumps(settings_of(experiment))
     assert str(declaration_dir("experiments")) not in written
     (tmp_path / "manifest.json").write_text(json.dumps({"experiment": json.loads(written)}))
     assert found(tmp_path, experiment) == ((), False)

@@ -194,7 +194,7 @@ def test_all_learners_of_techniques_own_are_one_family_of_tests(statistics: RunS
     own = statistics.comparisons["classifier"].isin((REMOVER, ZAFAR))
     tests = statistics.comparisons[own & (statistics.comparisons["metric"] == "discrimination")]
     assert tests["p_paired_holm"].min() == pytest.approx(min(1, tests["p_paired"].min() * 6))
-    together = statistics.judged[statistics.judged["metric"] == "discrimination"]
+    together = statistics.comparisons[statistics.comparisons["metric"] == "discrimination"]
     own = together["classifier"].isin((REMOVER, ZAFAR))
     for rows, n in ((together[own], 3), (together[~own], 1)):
         widths = (rows["simultaneous_high"] - rows["simultaneous_low"]) / (2 * rows["improvement_se"])

@@ -21,8 +21,8 @@ import pytest
 from benchmark.data.card import load_card
 from benchmark.data.source import read_sources
 from benchmark.errors import CardError, DownloadError
+from benchmark.experiment.entries import TechniqueEntry
 from benchmark.metrics import get_metric
-from benchmark.runs.descriptions import TechniqueDescription
 from benchmark.tables.numbers import Numbers
 from benchmark.tables.techniques import techniques_table
 from benchmark.techniques import get_technique
@@ -307,7 +307,7 @@ def test_a_plugin_runs_only_when_it_is_named(tmp_path: Path, monkeypatch: pytest
 def test_tables_escape_every_name() -> None:
     from tests.helpers.made_up_runs import DUTCH, METRICS, sample_run  # type: ignore[import-not-found]
 
-    technique = TechniqueDescription("massaging", SCRIPT)
+    technique = TechniqueEntry(technique="massaging", title=SCRIPT)
     dataset = replace(DUTCH, title=SCRIPT, warning=SCRIPT, entry=replace(DUTCH.entry, baseline="massaging"))
     metrics = (replace(METRICS[0], title=SCRIPT), *METRICS[1:])
     run = sample_run(techniques=(technique,), datasets=(dataset,), repetitions=2, metrics=metrics)

@@ -85,7 +85,7 @@ def hostile_run(n_techniques: int, **more: object) -> Run:
     dataset = replace(DUTCH, title="<b>$Dutch_1$</b>", entry=replace(DUTCH.entry, baseline="technique_1"))
     return sample_run(
         datasets=(dataset,),
-        techniques=hostile_techniques(n_techniques),
+        **hostile_techniques(n_techniques),
         betas=(0.0, 0.5, 1.0),
         repetitions=2,
         **more,  # type: ignore[arg-type]

@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 import itertools
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from types import MappingProxyType
 from typing import Any
 
 import numpy as np
 import pandas as pd
 
 from benchmark.columns import FAILURE_COLUMNS, RESULT_COLUMNS
-from benchmark.experiment.entries import PublishedEntry
+from benchmark.experiment.entries import PublishedEntry, TechniqueEntry
 from benchmark.runs.descriptions import (
     DatasetDescription,
     DatasetInExperiment,
@@ -19,23 +20,28 @@ from benchmark.runs.descriptions import (
     LearnedNetwork,
     MetricDescription,
     PlantedBias,
-    TechniqueDescription,
 )
 from benchmark.runs.finished import RunFrames
 from benchmark.runs.manifest import ExperimentInRun, Manifest
 
 BETAS = (0.0, 0.25, 0.5, 0.75, 1.0)
 
+
+def made_up_technique(name: str, title: str = "", method: str = "") -> TechniqueEntry:
+    """Return a technique under a name, by default the registered one of that name."""
+    return TechniqueEntry(technique=method or name, name=name, title=title)
+
+
 TECHNIQUES = (
-    TechniqueDescription("none", "No technique"),
-    TechniqueDescription("drop_sensitive", "Sensitive feature dropped"),
-    TechniqueDescription("massaging", "Massaging"),
-    TechniqueDescription("reweighing", "Reweighing"),
-    TechniqueDescription("uniform_sampling", "Uniform sampling"),
-    TechniqueDescription("preferential_sampling", "Preferential sampling"),
-    TechniqueDescription("repair_0.25", "Repair 0.25", "repair"),
-    TechniqueDescription("repair_0.50", "Repair 0.50", "repair"),
-    TechniqueDescription("repair_0.75", "Repair 0.75", "repair"),
+    made_up_technique("none", "No technique"),
+    made_up_technique("drop_sensitive", "Sensitive feature dropped"),
+    made_up_technique("massaging", "Massaging"),
+    made_up_technique("reweighing", "Reweighing"),
+    made_up_technique("uniform_sampling", "Uniform sampling"),
+    made_up_technique("preferential_sampling", "Preferential sampling"),
+    made_up_technique("repair_0.25", "Repair 0.25", "repair"),
+    made_up_technique("repair_0.50", "Repair 0.50", "repair"),
+    made_up_technique("repair_0.75", "Repair 0.75", "repair"),
 )
 
 METRICS = (
@@ -230,22 +236,21 @@ def made_up_dataset(name: str, **facts: Any) -> DatasetDescription:
 
 def manifest_of(**fields: Any) -> Manifest:
     """Return a manifest of what its properties say: ``techniques``, ``classifiers``, ``betas``, ..."""
-    techniques, datasets = fields["techniques"], fields["datasets"]
+    datasets = fields["datasets"]
     experiment = {
         "title": "",
         "seed": 1,
         **{name: value for name, value in fields.items() if name in ExperimentInRun.model_fields},
         "datasets": [dataset.entry for dataset in datasets],
-        "classifiers": [{"name": name} for name in fields["classifiers"]],
+        "classifiers": [{"classifier": name} for name in fields["classifiers"]],
     }
     own = {name: value for name, value in fields.items() if name in Manifest.model_fields}
-    stages = {technique.name: technique.stage for technique in techniques}
-    return Manifest.model_validate({"versions": {}, "stages": stages, **own, "experiment": experiment})
+    return Manifest.model_validate({"versions": {}, **own, "experiment": experiment})
 
 
 def changed(manifest: Manifest, **fields: Any) -> Manifest:
     """Return the manifest with other fields, as :func:`manifest_of` takes them."""
-    own = {name: getattr(manifest, name) for name in Manifest.model_fields if name != "stages"}
+    own = {name: getattr(manifest, name) for name in Manifest.model_fields}
     own |= {name: getattr(manifest.experiment, name) for name in ExperimentInRun.model_fields}
     del own["experiment"], own["settings"]
     own |= {"datasets": manifest.datasets, "classifiers": manifest.classifiers}
@@ -264,21 +269,20 @@ HOSTILE_TITLES = (
 )
 
 
-def hostile_techniques(n: int) -> tuple[TechniqueDescription, ...]:
-    """Return techniques of all stages with titles that break what can be broken."""
-    stages = ("pre", "in", "post")
-    return tuple(
-        TechniqueDescription(
-            f"technique_{i}", f"{HOSTILE_TITLES[i % len(HOSTILE_TITLES)]} {i}", stage=stages[3 * i // n]
-        )
-        for i in range(n)
-    )
+def hostile_techniques(n: int) -> dict[str, Any]:
+    """Return techniques with titles that break what can be broken, and their stages, of all kinds."""
+    names = [f"technique_{i}" for i in range(n)]
+    titles = itertools.cycle(HOSTILE_TITLES)
+    return {
+        "techniques": [made_up_technique(names[i], f"{next(titles)} {i}") for i in range(n)],
+        "stages": {names[i]: ("pre", "in", "post")[3 * i // n] for i in range(n)},
+    }
 
 
-def many_techniques(n: int) -> tuple[TechniqueDescription, ...]:
+def many_techniques(n: int) -> tuple[TechniqueEntry, ...]:
     """Return the sample's techniques, then further ones with ever longer titles."""
     more = tuple(
-        TechniqueDescription(f"extra_{i}", f"Constrained regression {i}" + " with threshold" * (i % 3))
+        made_up_technique(f"extra_{i}", f"Constrained regression {i}" + " with threshold" * (i % 3))
         for i in range(max(0, n - len(TECHNIQUES)))
     )
     return (TECHNIQUES + more)[:n]
@@ -286,7 +290,8 @@ def many_techniques(n: int) -> tuple[TechniqueDescription, ...]:
 
 def sample_run(
     *,
-    techniques: Sequence[TechniqueDescription] = TECHNIQUES,
+    techniques: Sequence[TechniqueEntry] = TECHNIQUES,
+    stages: Mapping[str, str] = MappingProxyType({}),
     datasets: Sequence[DatasetDescription] = (ADULT, COMPAS, DUTCH),
     betas: Sequence[float] = BETAS,
     repetitions: int = 30,
@@ -302,13 +307,13 @@ def sample_run(
     extra = SHARES if shares else ()
     rng = np.random.default_rng(20240607)
     results, failures = [], []
-    for dataset, beta, technique in itertools.product(datasets, betas, techniques):
-        cell = (dataset.name, "paper", beta, technique.name, "c45")
-        if dataset.title == "Dutch" and beta == 1 and technique.name.endswith("_sampling"):
+    for dataset, beta, entry in itertools.product(datasets, betas, techniques):
+        cell = (dataset.name, "paper", beta, entry.name, "c45")
+        if dataset.title == "Dutch" and beta == 1 and entry.name.endswith("_sampling"):
             reason = "no deprived row has the favorable label, so none can be repeated"
             failures += [(*cell, r, "", "", "failed", float("nan"), reason) for r in range(repetitions)]
             continue
-        i = techniques.index(technique)
+        i = techniques.index(entry)
         bend = {"Adult": beta**0.7, "COMPAS (leaky)": 0.02 * beta}.get(dataset.title, beta**3)
         level = np.array([0.19, 0.84, 0.05, 0.07]) + bend * np.array([0.42, -0.12, 0.4, 0.7]) / (
             1 + i % 7 / 2
@@ -317,7 +322,7 @@ def sample_run(
         for repetition in range(repetitions):
             values = level + rng.normal(0, 0.008, size=4)
             for metric, value in zip(metrics, values, strict=False):
-                undefined = dataset.title == "Dutch" and (technique.name, metric.name, repetition) == (
+                undefined = dataset.title == "Dutch" and (entry.name, metric.name, repetition) == (
                     "massaging",
                     "overestimation",
                     0,
@@ -349,6 +354,7 @@ def sample_run(
             repetitions=repetitions,
             betas=tuple(betas),
             techniques=tuple(techniques),
+            stages=dict(stages),
             classifiers=("c45",),
             metrics=(*metrics, *extra),
             headline=tuple(metric.name for metric in metrics),

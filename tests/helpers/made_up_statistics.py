@@ -12,13 +12,16 @@ import pandas as pd
 from benchmark.columns import RESULT_COLUMNS
 from benchmark.metrics import list_metrics
 from benchmark.runs.analysis import RunStatistics
-from benchmark.runs.descriptions import DatasetInExperiment, GroupSizes, TechniqueDescription
+from benchmark.runs.descriptions import DatasetInExperiment, GroupSizes
 from benchmark.runs.gaps import GAP_COLUMNS
 from benchmark.statistics import cell_intervals, paired_comparisons, pareto_fronts
 from benchmark.statistics.across import repetitions_needed
 from benchmark.statistics.answers import judged, standings
 from benchmark.statistics.recommendation import Criteria
-from tests.helpers.made_up_runs import HOSTILE_TITLES, made_up_dataset, manifest_of
+from benchmark.statistics.restoration import RESTORATION_COLUMNS, UNDO_COLUMNS
+from benchmark.statistics.tuning import REGRET_COLUMNS
+from benchmark.statistics.unprocessing import FRONTIER_GAP_COLUMNS
+from tests.helpers.made_up_runs import HOSTILE_TITLES, made_up_dataset, made_up_technique, manifest_of
 
 BETAS = (0.0, 0.5, 1.0)
 METRICS = ("discrimination", "accuracy")
@@ -47,7 +50,7 @@ def statistics(n_techniques: int, repetitions: int = 4) -> RunStatistics:
         repetitions=repetitions,
         betas=BETAS,
         techniques=[
-            TechniqueDescription(name, HOSTILE_TITLES[i % len(HOSTILE_TITLES)] + f" {i}")
+            made_up_technique(name, HOSTILE_TITLES[i % len(HOSTILE_TITLES)] + f" {i}")
             for i, name in enumerate(names)
         ],
         classifiers=("c45",),
@@ -62,24 +65,28 @@ def statistics(n_techniques: int, repetitions: int = 4) -> RunStatistics:
         ],
     )
     empty = pd.DataFrame()
-    comparisons = paired_comparisons(results, names[0], goals)
-    standing = standings(results, run.constant_answers)
     return RunStatistics(
         run=run,
         failures=empty,
-        results=results,
         metrics={name: goals[name] for name in METRICS},
         baselines=run.baselines(results),
         alpha=0.05,
         criteria=Criteria(),
-        intervals=cell_intervals(results),
-        comparisons=comparisons,
-        standing=standing,
-        judged=judged(comparisons),
+        resampling=None,
+        everything=results,
+        standing=standings(results, run.constant_answers),
         answers=empty,
+        intervals=cell_intervals(results),
+        comparisons=judged(paired_comparisons(results, names[0], goals)),
         ranks=made_up_ranks(names),
         pareto=pareto_fronts(results, ("discrimination", "accuracy"), goals),
+        restoration=pd.DataFrame(columns=list(RESTORATION_COLUMNS)),
         groups=pd.DataFrame(columns=list(GAP_COLUMNS)),
+        regret=pd.DataFrame(columns=list(REGRET_COLUMNS)),
+        frontier_gaps=pd.DataFrame(columns=list(FRONTIER_GAP_COLUMNS)),
+        frontier=empty,
+        unconstrained=(),
+        undo=pd.DataFrame(columns=list(UNDO_COLUMNS)),
     )
 
 

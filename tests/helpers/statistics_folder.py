@@ -80,7 +80,7 @@ def write_folder(
                 {"technique": name.partition("_0")[0], "name": name, "title": title}
                 for name, title in TITLES.items()
             ],
-            "classifiers": [{"name": "c45"}],
+            "classifiers": [{"classifier": "c45", "name": "c45"}],
             "datasets": entries,
         },
         "datasets": {

@@ -15,10 +15,9 @@ from benchmark.runs.descriptions import (
     GroupSizes,
     MetricDescription,
     PlantedBias,
-    TechniqueDescription,
 )
 from benchmark.runs.finished import RunFrames
-from tests.helpers.made_up_runs import ADULT, SHARES, changed, sample_run
+from tests.helpers.made_up_runs import ADULT, SHARES, changed, made_up_technique, sample_run
 
 METRICS = ("discrimination", "accuracy", "accepted", "accepted_deprived", "accepted_favored")
 DISTANCE = "restoration_distance"
@@ -54,7 +53,7 @@ def run_of(**changes: Any) -> RunFrames:
             "name": "two_goals",
             "repetitions": REPETITIONS,
             "betas": (0.0, 0.5),
-            "techniques": tuple(TechniqueDescription(name, title) for name, (title, _) in TECHNIQUES.items()),
+            "techniques": tuple(made_up_technique(name, title) for name, (title, _) in TECHNIQUES.items()),
             "datasets": (dataset,),
             "metrics": (
                 *(MetricDescription(name, name.capitalize(), 0.0) for name in METRICS[:2]),

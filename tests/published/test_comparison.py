@@ -43,7 +43,7 @@ from benchmark.published.pairing import (
     rank_correlations,
 )
 from benchmark.published.text import summary_markdown, table_markdown, worst_blocks
-from benchmark.runs.descriptions import PlantedBias, TechniqueDescription
+from benchmark.runs.descriptions import PlantedBias
 from benchmark.runs.finished import FinishedRun, read_run
 from benchmark.runs.manifest import metric_description
 from benchmark.runs.summary import SUMMARY_COLUMNS
@@ -55,7 +55,7 @@ from tests.helpers.figure_checks import (
     panels,
     texts_of,
 )
-from tests.helpers.made_up_runs import made_up_dataset, manifest_of
+from tests.helpers.made_up_runs import made_up_dataset, made_up_technique, manifest_of
 from tests.helpers.marks import nightly_but
 from tests.helpers.published import ENTRY, MEANS, PUBLISHED, manifest, write_run
 
@@ -628,7 +628,7 @@ def wide_comparison(n_datasets: int, betas: Sequence[float], name: str = "datase
         title="Wide",
         repetitions=2,
         betas=betas,
-        techniques=[TechniqueDescription(technique) for technique in techniques],
+        techniques=[made_up_technique(name) for name in techniques],
         classifiers=("c45",),
         metrics=[metric_description(metric) for metric in ("discrimination", "accuracy", "overestimation")],
         datasets=[made_up_dataset(f"{name}_{i}", bias=(PlantedBias("cpt"),)) for i in range(n_datasets)],
@@ -792,12 +792,12 @@ def test_a_missing_file_is_named(run_dir: Path, name: str) -> None:
         (
             "summary.csv",
             ",".join(SUMMARY_COLUMNS) + "\na,b,0,t,c,original,m,x,0,0,0,1\n",
-            "text in the column mean",
+            r"malformed.*column 'mean'",
         ),
         (
             "summary.csv",
             ",".join(SUMMARY_COLUMNS) + "\na,b,0,t,c,original,m,0,0,0,0,\n",
-            "text in the column n",
+            r"malformed.*column 'n'",
         ),
     ],
 )
@@ -874,7 +874,7 @@ def test_one_of_several_biases_has_to_be_named(tmp_path: Path) -> None:
         (PUBLISHED.splitlines()[0] + "\n", "has no number"),
         (PUBLISHED + "1,a,none,0,accuracy,\n", "not finite"),
         (PUBLISHED + "1,a,none,0,accuracy,0.7\n", "gives some numbers twice.*line 12"),
-        (PUBLISHED + "1,a,none,zero,accuracy,0.7\n", "text in the column beta"),
+        (PUBLISHED + "1,a,none,zero,accuracy,0.7\n", r"malformed.*column 'beta'"),
     ],
 )
 def test_a_damaged_file_of_published_numbers_is_refused(tmp_path: Path, content: str, message: str) -> None:

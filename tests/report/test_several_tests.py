@@ -25,6 +25,7 @@ from benchmark.tables.numbers import Numbers
 from benchmark.tables.techniques import techniques_table
 from benchmark.text.terminal import as_text
 from tests.helpers.figure_checks import numbers_in
+from tests.helpers.made_up_runs import made_up_dataset
 from tests.helpers.planted_folder import GROUPS
 from tests.helpers.tested_three_times import BETAS, BIASES, REPETITIONS, TESTS, frames, write_tested_folder
 
@@ -51,7 +52,7 @@ def test_every_frame_has_of_a_test_what_a_run_of_that_test_alone_has(
     statistics: RunStatistics, alone: dict[str, RunStatistics], test: str
 ) -> None:
     both = (
-        {**own.frames, "standing": own.standing, "judged": own.judged, "compared": own.compared}
+        {**own.frames, "standing": own.standing, "judged": own.comparisons, "compared": own.compared}
         for own in (statistics, alone[test])
     )
     of_all, of_one = both
@@ -140,7 +141,7 @@ def test_two_runs_are_compared_test_by_test(folder: Path, tmp_path: Path) -> Non
 
 
 def test_what_a_constant_answer_scores_depends_on_the_test() -> None:
-    answer = GROUPS.best_constant
+    answer = made_up_dataset("one", test_groups=GROUPS).best_constant
     assert constant_on(answer, ORIGINAL) == answer
     assert constant_on(answer, BIASED) is None
     balanced = constant_on(None, BALANCED)

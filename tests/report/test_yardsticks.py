@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from pathlib import Path
-from types import SimpleNamespace
 
 import pandas as pd
 import pytest
@@ -14,6 +13,7 @@ from benchmark.facts import facts_of
 from benchmark.figures.pareto import draw_pareto
 from benchmark.figures.tradeoff import draw_tradeoff
 from benchmark.runs.analysis import RunStatistics, folder_statistics
+from benchmark.runs.finished import read_frames
 from benchmark.statistics.answers import ANSWER_COLUMNS
 from benchmark.text.spreadsheet import csv_text
 from tests.helpers.facts import report_text
@@ -29,7 +29,7 @@ def before(tmp_path_factory: pytest.TempPathFactory) -> RunStatistics:
 def folder(tmp_path_factory: pytest.TempPathFactory, before: RunStatistics) -> Path:
     """Return a folder with a frontier from the baseline to parity, at a cost of 0.01."""
     path = write_folder(tmp_path_factory.mktemp("run"), names=("one",), repetitions=6)
-    own = before.results[before.results["technique"] == "none"]
+    own = before.everything[before.everything["technique"] == "none"]
     wide = own.pivot(index=["beta", "repetition"], columns="metric", values="value")
     rows = [
         ("one", "cpt", beta, "none", "c45", i, "original", r, accuracy - 0.01 * (1 - r), r * gap)
@@ -78,7 +78,7 @@ def test_what_is_inside_is_a_fact_of_it_and_of_the_frontier(
         assert ("frontier" in statistics.answers.columns) is column
 
 
-def test_trade_off_figures_have_the_curve(found: RunStatistics, before: RunStatistics) -> None:
+def test_trade_off_figures_have_the_curve(found: RunStatistics, before: RunStatistics, folder: Path) -> None:
     def lines(figure: Figure, gid: str) -> int:
         return sum(line.get_gid() == gid for axes in figure.axes for line in axes.get_lines())
 
@@ -86,8 +86,7 @@ def test_trade_off_figures_have_the_curve(found: RunStatistics, before: RunStati
     for statistics, n in ((found, 3), (before, 0)):
         figure = draw_pareto(statistics, scenario)
         assert lines(figure, "frontier") == lines(figure, "random") == n
-    run = SimpleNamespace(manifest=found.run, results=found.results, standing=found.standing)
     for curves, n in ((found.frontier, 3), (None, 0)):
-        figure = draw_tradeoff(run, scenario, curves, "massaging")
+        figure = draw_tradeoff(read_frames(folder), scenario, curves, "massaging")
         assert lines(figure, "frontier") == n
         assert lines(figure, "random") == (n > 0)

@@ -11,7 +11,7 @@ import pytest
 from benchmark.experiment.expand import expand
 from benchmark.experiment.plan import Experiment
 from benchmark.runs.folder_notes import earlier_results
-from benchmark.runs.manifest import ExperimentInRun
+from benchmark.runs.manifest import settings_of
 
 DECLARED: dict[str, Any] = {
     "name": "mine",
@@ -69,7 +69,7 @@ def expanded(**changes: Any) -> Experiment:
 def test_what_differs_is_what_is_named(
     before: dict[str, Any], now: dict[str, Any], differing: tuple[str, ...], lost: bool, tmp_path: Path
 ) -> None:
-    written = ExperimentInRun.of(expanded(**before)).settings
+    written = settings_of(expanded(**before))
     (tmp_path / "manifest.json").write_text(json.dumps({"experiment": written}))
     earlier = earlier_results(tmp_path, expanded(**now), {})
     assert earlier is not None
@@ -78,7 +78,7 @@ def test_what_differs_is_what_is_named(
 
 @pytest.mark.parametrize(("before", "now", "lost"), [(True, False, True), (False, True, False)])
 def test_networks_do_not_replace_real_data(before: bool, now: bool, lost: bool, tmp_path: Path) -> None:
-    manifest = {"experiment": ExperimentInRun.of(expanded()).settings, "real_data": {"adult": before}}
+    manifest = {"experiment": settings_of(expanded()), "real_data": {"adult": before}}
     (tmp_path / "manifest.json").write_text(json.dumps(manifest))
     earlier = earlier_results(tmp_path, expanded(), {"adult": now, "compas": False})
     assert earlier is not None

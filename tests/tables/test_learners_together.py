@@ -29,7 +29,7 @@ def statistics(tmp_path_factory: pytest.TempPathFactory) -> RunStatistics:
     other.loc[other["metric"] == "accuracy", "value"] += 0.05
     pd.concat([results, other]).to_csv(folder / "results.csv", index=False)
     manifest = json.loads((folder / "manifest.json").read_text())
-    manifest["experiment"]["classifiers"].append({"name": "forest"})
+    manifest["experiment"]["classifiers"].append({"classifier": "forest", "name": "forest"})
     (folder / "manifest.json").write_text(json.dumps(manifest))
     return folder_statistics(folder)
 

@@ -12,7 +12,7 @@ import pandas as pd
 import pytest
 
 from benchmark.errors import UnknownNameError
-from benchmark.runs.descriptions import MetricDescription, TechniqueDescription
+from benchmark.runs.descriptions import MetricDescription
 from benchmark.tables.layout import Table
 from benchmark.tables.numbers import Numbers
 from benchmark.tables.techniques import techniques_table
@@ -26,6 +26,7 @@ from tests.helpers.made_up_runs import (
     TECHNIQUES,
     Run,
     changed,
+    made_up_technique,
     many_techniques,
     sample_run,
 )
@@ -298,7 +299,7 @@ NASTY = r"[R&D]_100%#{x}~^\$<a|b>*β…漢"
 
 
 def nasty_run() -> Run:
-    nasty = TechniqueDescription("massaging", NASTY)
+    nasty = made_up_technique("massaging", NASTY)
     dataset = replace(DUTCH, title=NASTY, entry=replace(DUTCH.entry, baseline="massaging"), warning=NASTY)
     run = sample_run(techniques=(nasty, *TECHNIQUES[3:5]), datasets=(dataset, ADULT), repetitions=2)
     return replace(run, failures=run.failures.assign(reason=NASTY))
