@@ -42,9 +42,9 @@ from benchmark.registry import load_plugin
 from benchmark.report.answer import answer_text
 from benchmark.runs.finished import read_frames
 from benchmark.runs.folder_notes import first_folder
-from benchmark.statistics import paired_comparisons
 from benchmark.statistics.answers import ACCURACY
 from benchmark.statistics.cells import to_cells
+from benchmark.statistics.paired import paired_comparisons
 from benchmark.statistics.recommendation import ROPE
 from benchmark.text.progress import Steps
 from benchmark.text.terminal import output_console, print_markdown, say

@@ -23,7 +23,11 @@ REFERENCE: dict[str, tuple[str, str]] = {
         "experiment.plan experiment.entries experiment.expand experiment.prepare experiment.run",
     ),
     "audit": ("audits of anybody's predictions", "audit"),
-    "statistics": ("intervals, tests, ranks, trade-offs", "statistics"),
+    "statistics": (
+        "intervals, tests, ranks, trade-offs",
+        "statistics statistics.intervals statistics.paired statistics.across statistics.pareto_front "
+        "statistics.restoration statistics.unprocessing",
+    ),
     "runs": ("what a finished run left", "runs.finished runs.analysis published.comparison_files"),
     "report": ("tables, figures, the page of a run", "report pages.run_page report.audit"),
     "errors": ("errors, seeds, declarations", "errors seeding declarations"),

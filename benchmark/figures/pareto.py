@@ -17,8 +17,8 @@ from benchmark.figures.page import Page
 from benchmark.figures.style import BLUE, FAINT, GREY, Look
 from benchmark.runs.analysis import RunStatistics
 from benchmark.runs.report_frames import Scenario
-from benchmark.statistics import distance
 from benchmark.statistics.answers import ACCURACY, DISCRIMINATION, OF_CLEAN_MODEL, undo_of
+from benchmark.statistics.cells import distance
 from benchmark.statistics.unprocessing import curves_of
 from benchmark.tables.numbers import BELOW_CONSTANT, DEGENERATE
 

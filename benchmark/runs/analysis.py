@@ -27,11 +27,6 @@ from benchmark.runs.verdicts import (
     results_answers,
     what_to_undo,
 )
-from benchmark.statistics import (
-    cell_intervals,
-    distance,
-    pareto_fronts,
-)
 from benchmark.statistics.across import ALPHA
 from benchmark.statistics.answers import (
     ACCEPTANCE,
@@ -42,15 +37,11 @@ from benchmark.statistics.answers import (
     unranked,
     without_degenerate,
 )
-from benchmark.statistics.cells import (
-    Baselines,
-    Resampling,
-    to_cells,
-)
+from benchmark.statistics.cells import Baselines, Resampling, distance, to_cells
 from benchmark.statistics.decisions import SHARES
-from benchmark.statistics.intervals import require_level
+from benchmark.statistics.intervals import cell_intervals, require_level
 from benchmark.statistics.paired import COMPARED_COLUMNS, PAIRED_COLUMNS
-from benchmark.statistics.pareto_front import PARETO_COLUMNS
+from benchmark.statistics.pareto_front import PARETO_COLUMNS, pareto_fronts
 from benchmark.statistics.recommendation import Criteria
 from benchmark.statistics.restoration import (
     RESTORATION_COLUMNS,
@@ -104,7 +95,7 @@ class RunStatistics:
     comparisons: pd.DataFrame
     ranks: pd.DataFrame
     pareto: pd.DataFrame
-    restoration: pd.DataFrame  # :func:`~benchmark.statistics.restoration_table`, if decisions were compared
+    restoration: pd.DataFrame  # :func:`restoration_table`, if decisions were compared
     groups: pd.DataFrame  # if a run told those of several attributes apart
     regret: pd.DataFrame  # the cost of choosing settings, of tuned techniques
     # Comparisons with the unprocessing frontiers (:func:`~benchmark.statistics.unprocessing.frontier_gaps`),

@@ -8,7 +8,6 @@ import pandas as pd
 
 from benchmark.columns import RESULT_COLUMNS
 from benchmark.metrics import GAP
-from benchmark.statistics import paired_comparisons
 from benchmark.statistics.cells import (
     CELL_KEY,
     LEAST,
@@ -16,6 +15,7 @@ from benchmark.statistics.cells import (
     row_means,
     to_cells,
 )
+from benchmark.statistics.paired import paired_comparisons
 
 _ENDS = ("", "_low", "_high")
 
@@ -38,7 +38,7 @@ def gap_changes(
     ``groups`` have the columns :data:`~benchmark.columns.GROUP_COLUMNS`. ``baseline`` is the name of a
     technique. ``resampling`` says how repetitions overlap. A repetition counts as a whole here; if
     it has several splits there are no intervals, since their values are not kept. ``learners`` are as in
-    :func:`~benchmark.statistics.paired_comparisons`.
+    :func:`~benchmark.statistics.paired.paired_comparisons`.
 
     The result has the columns :data:`GAP_COLUMNS`, which ``results/README.md`` explains at ``groups.csv``,
     and a row for each cell, attribute (or intersection) and rate. The baseline has rows, too. The frame is

@@ -7,9 +7,9 @@ import pandas as pd
 
 from benchmark.runs.manifest import Manifest
 from benchmark.runs.report_frames import MEAN_COLUMNS, in_described_order
-from benchmark.statistics import pooled_shares
 from benchmark.statistics.cells import to_cells
 from benchmark.statistics.intervals import cell_intervals, half_widths
+from benchmark.statistics.restoration import pooled_shares
 
 SUMMARY_COLUMNS = (*MEAN_COLUMNS, "metric", "mean", "std", "ci_low", "ci_high", "n")
 """Columns of the summary."""
@@ -26,10 +26,9 @@ def summarise(
     """Return a summary of each metric of each cell over the repetitions, in described order.
 
     Columns :data:`SUMMARY_COLUMNS`. A cell without any finite value is a row with ``n = 0``. ``std`` and the
-    interval, which is the one in :func:`benchmark.statistics.cell_intervals`, are NaN where ``n < 2``. The
-    results have a row for each expected value; ``folds`` are the values of single folds, if any. Shares of
-    ``decisions`` are ratios of sums over all repetitions (:func:`benchmark.statistics.pooled_shares`), not
-    means of ratios.
+    interval of :func:`cell_intervals` are NaN where ``n < 2``. The results have a row for each expected
+    value; ``folds`` are the values of single folds, if any. Shares of ``decisions`` are ratios of sums over
+    all repetitions (:func:`pooled_shares`), not means of ratios.
     """
     finite = results["value"].where(np.isfinite(results["value"]))
     rows = finite.groupby([results[column] for column in _KEY], sort=False).agg(["mean", "std", "count"])

@@ -12,7 +12,6 @@ from benchmark.metrics import list_metrics
 from benchmark.runs.finished import RunFrames
 from benchmark.runs.manifest import Manifest
 from benchmark.runs.report_frames import joined, joined_in_order
-from benchmark.statistics import Goal, paired_comparisons, undo_table
 from benchmark.statistics.across import ALPHA
 from benchmark.statistics.answers import (
     ACCURACY,
@@ -21,11 +20,11 @@ from benchmark.statistics.answers import (
     answer_table,
     judged,
 )
-from benchmark.statistics.cells import Baselines, Cells, Resampling, require_known, to_cells
+from benchmark.statistics.cells import Baselines, Cells, Goal, Resampling, require_known, to_cells
 from benchmark.statistics.hidden_bias import HIDDEN_BIAS, HIDDEN_KIND, hidden_bias_table, withheld
-from benchmark.statistics.paired import COMPARED_COLUMNS
+from benchmark.statistics.paired import COMPARED_COLUMNS, paired_comparisons
 from benchmark.statistics.recommendation import Criteria
-from benchmark.statistics.restoration import UNDO_COLUMNS
+from benchmark.statistics.restoration import UNDO_COLUMNS, undo_table
 from benchmark.statistics.unprocessing import (
     FRONTIER_GAP_COLUMNS,
     best_frontiers,

@@ -365,8 +365,8 @@ def answer_table(
     ``comparisons`` are from :func:`judged`, ``standing`` from :func:`standings`. ``resampling`` says how
     repetitions overlap, if they are repeated splits of the same rows. ``paired_levels`` says whether one
     repetition has the same rows and random numbers at all levels of bias. ``undo``, from
-    :func:`~benchmark.statistics.undo_table`, says where there is something to undo, and which techniques undo
-    no more than chance; this is unknown by default.
+    :func:`~benchmark.statistics.restoration.undo_table`, says where there is something to undo, and which
+    techniques undo no more than chance; this is unknown by default.
 
     The result has the columns :data:`ANSWER_COLUMNS`, which
     ``results/README.md`` explains at ``answers.csv``. There is one row for each goal and each technique at

@@ -10,8 +10,8 @@ from scipy.stats import kendalltau
 from scipy.stats import t as scipy_t
 
 from benchmark.metrics import list_metrics
-from benchmark.statistics import paired_comparisons
 from benchmark.statistics.cells import Cells, to_cells
+from benchmark.statistics.paired import paired_comparisons
 from studies.agreement import AGREEMENT_COLUMNS, classifier_agreement, tau_interval, tau_of, tau_of_halves
 
 TECHNIQUES = ("none", "a", "b", "c")

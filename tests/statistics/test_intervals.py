@@ -14,9 +14,8 @@ from scipy.optimize import brentq
 
 from benchmark.errors import StatisticsError
 from benchmark.runs.finished import read_frames
-from benchmark.statistics import cell_intervals, distance
-from benchmark.statistics.cells import to_cells
-from benchmark.statistics.intervals import ratio_intervals, student_intervals
+from benchmark.statistics.cells import distance, to_cells
+from benchmark.statistics.intervals import cell_intervals, ratio_intervals, student_intervals
 from tests.helpers.made_up_results import Aim, random_results, results
 
 RESULTS = Path(__file__).resolve().parents[2] / "results"

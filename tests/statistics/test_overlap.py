@@ -8,11 +8,11 @@ import pytest
 import scipy.stats
 
 from benchmark.columns import FOLD_COLUMNS, RESULT_COLUMNS
-from benchmark.statistics import cell_intervals, paired_comparisons
 from benchmark.statistics.answers import judged
 from benchmark.statistics.cells import Resampling, to_cells
 from benchmark.statistics.hypothesis_tests import CORRECTED, corrected_t_p_values
-from benchmark.statistics.intervals import NO_FOLDS, student_intervals
+from benchmark.statistics.intervals import NO_FOLDS, cell_intervals, student_intervals
+from benchmark.statistics.paired import paired_comparisons
 from tests.helpers.made_up_results import GOALS, results
 from tests.helpers.marks import nightly_but
 

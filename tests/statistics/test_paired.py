@@ -14,7 +14,6 @@ from numpy.typing import NDArray
 
 from benchmark.errors import UnknownNameError
 from benchmark.metrics import list_metrics
-from benchmark.statistics import paired_comparisons
 from benchmark.statistics.hypothesis_tests import (
     flips_needed,
     holm,
@@ -22,6 +21,7 @@ from benchmark.statistics.hypothesis_tests import (
     wilcoxon_p_values,
 )
 from benchmark.statistics.intervals import student_intervals
+from benchmark.statistics.paired import paired_comparisons
 from tests.helpers.made_up_results import GOALS, random_results, results
 
 NAN = float("nan")

@@ -7,13 +7,14 @@ import pandas as pd
 import pytest
 
 from benchmark.columns import EQUALISE, FRONTIER_COLUMNS, GOALS, RESTORE
-from benchmark.statistics import best_frontiers, frontier_gaps
 from benchmark.statistics.answers import ConstantAnswer, random_accuracy
 from benchmark.statistics.cells import Resampling
 from benchmark.statistics.unprocessing import (
     FRONTIER_GAP_COLUMNS,
     accuracy_at,
+    best_frontiers,
     curves_of,
+    frontier_gaps,
     mean_frontiers,
     with_frontier,
 )

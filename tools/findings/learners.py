@@ -22,10 +22,10 @@ from benchmark.figures.page import Page, RowLabels
 from benchmark.metrics import list_metrics
 from benchmark.runs.finished import RunFrames, read_frames
 from benchmark.runs.verdicts import baselines_of, what_to_undo
-from benchmark.statistics import paired_comparisons
 from benchmark.statistics.answers import unranked, without_degenerate
 from benchmark.statistics.cells import to_cells
 from benchmark.statistics.intervals import student_intervals
+from benchmark.statistics.paired import paired_comparisons
 from benchmark.text.markdown import table
 from studies.agreement import classifier_agreement
 
