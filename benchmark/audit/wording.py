@@ -39,16 +39,6 @@ def verdicts(result: AuditResult) -> dict[str, dict[str, list[str] | None]]:
     return found
 
 
-def without_verdict(result: AuditResult) -> list[str]:
-    """Return the titles of parities that no attribute has a verdict on."""
-    return [title(name) for name, cells in verdicts(result).items() if not any_verdict(cells)]
-
-
-def any_verdict(cells: Mapping[str, list[str] | None]) -> bool:
-    """Return whether an attribute has a verdict."""
-    return any(failed is not None for failed in cells.values())
-
-
 def mark(disparity: Mapping[Any, Any] | None) -> str:
     """Return the mark of a row of ``AuditResult.disparities``: ✓, ✗, = (the reference) or ? (no verdict)."""
     if disparity is None:

@@ -34,7 +34,8 @@ def execute(options: argparse.Namespace) -> int:
 
     if options.other is not None:
         runs = compare_runs(options.folder, options.other)
-        rows = runs.differences.assign(differs=runs.differences.eval("identical < values")).to_dict("records")
+        differs = runs.differences["identical"] < runs.differences["values"]
+        rows = runs.differences.assign(differs=differs).to_dict("records")
         print_markdown(output_console(), render_values("two_runs", of=runs, rows=rows))
         return EXIT_OK
     formats = figure_formats(options.formats)

@@ -58,7 +58,7 @@ def atlas_page(adviser: Adviser) -> str:
     """Return the page as HTML: one file that loads nothing, with its data and its drawing inside."""
     texts: dict[str, int] = {}
     advice = {}
-    parts = adviser.tables.dose_rows.groupby(["classifier", "card"])["part"].unique()
+    parts = adviser.tables.dose_rows.groupby(["classifier", "card"])["part"].unique().reset_index()
     for key, technique, sentences in sentences_of(adviser):
         advice[key] = [technique, *(texts.setdefault(sentence, len(texts)) for sentence in sentences)]
     payload = {
@@ -71,7 +71,7 @@ def atlas_page(adviser: Adviser) -> str:
         "failed": _failed(adviser),
         "toml": _toml(adviser),
         # The parts whose rows a dot shows.
-        "parts": {f"{learner}|{card}": [*names] for (learner, card), names in parts.items()},
+        "parts": {f"{learner}|{card}": [*names] for learner, card, names in parts.itertuples(index=False)},
         "marks": {"nothing": UNTREATED, "drop": DROP_TECHNIQUE, "oracle": "oracle"},
     }
     static = files("benchmark.pages").joinpath("static")

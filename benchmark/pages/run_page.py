@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import base64
-import hashlib
 import json
 import re
+from base64 import b64encode
 from collections.abc import Iterable, Mapping, Sequence
+from hashlib import sha256
 from importlib.metadata import distribution
 from importlib.resources import files
 from pathlib import Path
@@ -67,7 +67,7 @@ def write_page(facts: Facts, folder: Path) -> Path:
         facts=in_script(facts.model_dump_json()),
         words=in_script(json.dumps(_words(facts), ensure_ascii=False, separators=(",", ":"))),
         scripts=[*map(Markup, scripts)],
-        digests=[*map(_digest, scripts)],
+        digests=[b64encode(sha256(script.encode()).digest()).decode() for script in scripts],
         # No folders below but these: the page's folder may hold other things.
         beside=_files(path, folder.glob("*")),
         below={name: names for name, names in below.items() if names},
@@ -126,7 +126,3 @@ def _plotly() -> str:
     library = re.sub(r"\A(.{,999}?this, )(\(\) => \{.*\})\)\);\s*\Z", r"\1(\2)));", library, flags=re.DOTALL)
     # No version so far has these. They would end the element or change its meaning.
     return library.replace("</script", "<\\/script").replace("<!--", "<\\!--")
-
-
-def _digest(script: str) -> str:
-    return base64.b64encode(hashlib.sha256(script.encode()).digest()).decode()

@@ -7,13 +7,11 @@ from typing import Any
 from benchmark.audit.table_audit import AuditResult
 from benchmark.audit.wording import (
     RATES,
-    any_verdict,
     mark,
     reference,
     title,
     undefined,
     verdicts,
-    without_verdict,
 )
 from benchmark.metrics import COMPARISONS, get_metric
 from benchmark.pages.html import document
@@ -45,6 +43,10 @@ def audit_text(result: AuditResult, name: str = "") -> str:
     """
     metrics = result.metrics[result.metrics["value"].notna()]  # the others have their reasons
     attributes = result.groups["attribute"].unique()
+    found = verdicts(result)
+    judged = {
+        title(parity): cells for parity, cells in found.items() if any(f is not None for f in cells.values())
+    }
     return render_values(
         "audit",
         whole=bool(name),
@@ -52,8 +54,8 @@ def audit_text(result: AuditResult, name: str = "") -> str:
         facts=result.facts,
         notes=result.notes,
         missing=result.missing.to_dict("records"),
-        verdicts={title(name): cells for name, cells in verdicts(result).items() if any_verdict(cells)},
-        without_verdict=without_verdict(result),
+        verdicts=judged,
+        without_verdict=[title(parity) for parity in found if title(parity) not in judged],
         attributes=[_attribute(result, attribute, whole=bool(name)) for attribute in attributes],
         metrics=metrics.to_dict("records"),
         described=map(get_metric, sorted(set(result.metrics["metric"]))),
