@@ -346,7 +346,7 @@ def test_a_run_is_compared_with_what_was_published(
     assert not (tmp_path / "run" / "comparison.csv").exists()
     assert main(["compare", output, "--allow-embedded", "--no-figures"]) == 0
     shown = capsys.readouterr().out
-    assert "8/652" in shown
+    assert "8 of 652" in shown
     assert "EMBEDDED NETWORK, NOT REAL DATA" in shown
     rows = pd.read_csv(tmp_path / "run" / "comparison.csv")
     compared = rows[rows["ours"].notna()]
