@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 from benchmark.text.markdown import parser
 
 if TYPE_CHECKING:
-    from markdown_it.token import Token
+    from markdown_it.tree import SyntaxTreeNode
     from rich.console import Console, RenderableType
     from rich.text import Text
 
@@ -57,10 +57,11 @@ def print_markdown(console: Console, markdown: str) -> None:
 
 
 def _print(console: Console, markdown: str) -> None:
-    tokens = parser().parse(markdown)
+    from markdown_it.tree import SyntaxTreeNode
+
     width = min(console.width, WIDTH)
     blank = True  # nothing stands above
-    for spaced, block in _blocks(tokens, width):
+    for spaced, block in _blocks(SyntaxTreeNode(parser().parse(markdown)), width):
         if spaced and not blank:
             console.print()
         console.print(block, width=width, highlight=False)
@@ -69,81 +70,46 @@ def _print(console: Console, markdown: str) -> None:
             console.print()
 
 
-def _blocks(tokens: list[Token], width: int) -> Iterator[tuple[str, RenderableType]]:
+def _blocks(parent: SyntaxTreeNode, width: int) -> Iterator[tuple[str, RenderableType]]:
     """Yield each block with where it takes blank lines: ``"before"``, ``"around"`` or nowhere."""
+    from rich.console import Group
     from rich.padding import Padding
+    from rich.table import Table
     from rich.text import Text
 
-    depth, quoted, heading, marker = 0, 0, False, ""
-    numbers: list[int | None] = []
-    for i, token in enumerate(tokens):
-        match token.type:
-            case "bullet_list_open" | "ordered_list_open":
-                numbers.append(int(token.attrs.get("start", 1)) if token.type[0] == "o" else None)
-            case "bullet_list_close" | "ordered_list_close":
-                numbers.pop()
-            case "list_item_open":
-                number = numbers[-1]
-                marker = "- " if number is None else f"{number}. "
-                numbers[-1] = None if number is None else number + 1
-            case "blockquote_open":
-                quoted += 1
-            case "blockquote_close":
-                quoted -= 1
-            case "heading_open":
-                heading = True
-            case "heading_close":
-                heading = False
-            case "table_open":
-                depth += 1
-                yield "around", _table(tokens, i, width)
-            case "table_close":
-                depth -= 1
-            case "inline" if not depth:
-                text = _inline(token)
-                if quoted:
-                    text.stylize("yellow")
-                if heading:
-                    text.stylize("bold")
-                if numbers:
-                    left = _INDENT * (len(numbers) - 1)
-                    yield "", _hanging(marker or " " * _INDENT, text, left)
-                    marker = ""
-                else:
-                    yield "before" if heading else "", text
+    for node in parent.children:
+        match node.type:
+            case "bullet_list" | "ordered_list":
+                for number, item in enumerate(node.children, int(node.attrs.get("start", 1))):
+                    entry = Table.grid()  # further lines stand under the first word
+                    entry.add_column(no_wrap=True)
+                    entry.add_column(overflow="fold")
+                    marker = "- " if node.type == "bullet_list" else f"{number}. "
+                    entry.add_row(marker, Group(*(block for _, block in _blocks(item, width))))
+                    yield "", entry
+            case "blockquote":
+                for _, block in _blocks(node, width):
+                    if isinstance(block, Text):
+                        block.stylize("yellow")
+                    yield "", block
+            case "heading":
+                text = _inline(node)
+                text.stylize("bold")
+                yield "before", text
+            case "table":
+                yield "around", _table(node, width)
             case "fence" | "code_block":
-                yield "", Padding(Text(token.content.rstrip()), (0, 0, 0, 2 * _INDENT))
+                yield "", Padding(Text(node.content.rstrip()), (0, 0, 0, 2 * _INDENT))
+            case "paragraph":
+                yield "", _inline(node)
 
 
-def _hanging(marker: str, text: Text, left: int) -> RenderableType:
-    """Return an entry of a list, whose further lines stand under its first word."""
-    from rich.padding import Padding
+def _table(node: SyntaxTreeNode, width: int) -> RenderableType:
     from rich.table import Table
 
-    grid = Table.grid()
-    grid.add_column(no_wrap=True)
-    grid.add_column(overflow="fold")
-    grid.add_row(marker, text)
-    return Padding(grid, (0, 0, 0, left))
-
-
-def _table(tokens: list[Token], start: int, width: int) -> RenderableType:
-    """Return the table whose first token is at an index."""
-    from rich.table import Table
-
-    rows: list[list[Text]] = []
-    right: list[bool] = []
-    for token, content in zip(tokens[start:], tokens[start + 1 :], strict=False):
-        match token.type:
-            case "table_close":
-                break
-            case "tr_open":
-                rows.append([])
-            case "th_open" | "td_open":
-                rows[-1].append(_inline(content))
-                if token.type == "th_open":
-                    right.append("right" in str(token.attrs.get("style", "")))
-    head, *body = rows
+    lines = [row.children for part in node.children for row in part.children]
+    head, *body = [[_inline(cell) for cell in line] for line in lines]
+    right = ["right" in str(cell.attrs.get("style", "")) for cell in lines[0]]
     gap = _INDENT if width == WIDTH else 1
     table = Table(box=None, padding=(0, gap, 0, 0), pad_edge=False, header_style="bold")
     for i, (heading, is_right) in enumerate(zip(head, right, strict=True)):
@@ -164,11 +130,12 @@ def _table(tokens: list[Token], start: int, width: int) -> RenderableType:
     return table
 
 
-def _inline(token: Token) -> Text:
+def _inline(node: SyntaxTreeNode) -> Text:
+    """Return the text of a block or a cell, which has one child or none."""
     from rich.text import Text
 
     text, styles = Text(), list[str]()
-    for part in token.children or ():
+    for part in (own for child in node.children for own in child.token.children or ()):
         match part.type:
             case "strong_open" | "em_open":
                 styles.append(_STYLES[part.type])
