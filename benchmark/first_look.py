@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Any
@@ -13,10 +13,9 @@ import pandas as pd
 
 from benchmark.api import Run, run
 from benchmark.columns import UNTREATED
-from benchmark.data.draft import MIN_COUNT, Draft, FileOptions, python_options, said_in_python
+from benchmark.data.draft import MIN_COUNT, FileOptions, python_options, said_in_python
 from benchmark.data.draft_text import slug, summary_lines
 from benchmark.data.frames import as_csv
-from benchmark.data.reading import Reading
 from benchmark.data.sniff import MOST_MB
 from benchmark.data.true_rates import rates_of_sides
 from benchmark.data.uncarded import read_uncarded
@@ -35,7 +34,6 @@ from benchmark.experiment.quick_defaults import (
     QuickOptions,
 )
 from benchmark.facts import facts_of
-from benchmark.facts.model import Estimate
 from benchmark.metrics import list_metrics
 from benchmark.pages.run_page import PAGE_NAME
 from benchmark.registry import load_plugin
@@ -287,8 +285,11 @@ def first_look(
         width=console.width,
         folder=str(folder),
         page=str(folder / PAGE_NAME),
-        read=FileRead(drafted, is_frame),
+        read=drafted,
+        read_lines=summary_lines(drafted),
+        with_rows=is_frame,
         better=better,
+        used=quick_options.classifiers[0],
         notes=experiment.notes,
         more_repetitions=MOST_REPETITIONS if planned < MOST_REPETITIONS else 0,
         full=full,
@@ -297,39 +298,10 @@ def first_look(
     return replace(finished, reading=drafted.reading)
 
 
-@dataclass(frozen=True)
-class FileRead:
-    """How a file was read, for the template of its answer."""
-
-    draft: Draft
-    with_rows: bool  # whether the folder holds the rows
-
-    @property
-    def reading(self) -> Reading:
-        """The account of its labels and groups."""
-        assert self.draft.reading is not None
-        return self.draft.reading
-
-    @property
-    def lines(self) -> list[str]:
-        """The whole account, without its warnings."""
-        return list(summary_lines(self.draft))
-
-
-@dataclass(frozen=True)
-class BetterClassifier:
-    """A classifier that is clearly more accurate than the used one, without mitigation or planted bias."""
-
-    used: str
-    name: str
-    gain: Estimate  # of accuracy
-    repetitions: int
-
-
 def _better_classifier(
     folder: Path, quick_options: QuickOptions, workers: int | None
-) -> BetterClassifier | None:
-    """Return a classifier that is clearly more accurate than the used one; None without one.
+) -> Mapping[str, Any] | None:
+    """Return a classifier that is clearly more accurate than the used one, with its gain; None without one.
 
     All are trained without mitigation on the same splits, in which nothing is planted.
     """
@@ -358,11 +330,7 @@ def _better_classifier(
     clearly = compared[(compared["improvement_low"] > 0) & (compared["improvement"] > ROPE)]
     if clearly.empty:
         return None
-    best = clearly.nlargest(1, "improvement").iloc[0]
-    gain, low, high = (float(best[name]) for name in ("improvement", "improvement_low", "improvement_high"))
-    return BetterClassifier(
-        used, best["technique"], Estimate(mean=gain, low=low, high=high), plain.repetitions
-    )
+    return dict(clearly.nlargest(1, "improvement").iloc[0])
 
 
 def _folder_for(first: Path, texts: Mapping[str, str], *, named: bool) -> Path:

@@ -11,9 +11,8 @@ from typing import Any
 
 import pandas as pd
 
-from benchmark.atlas.adviser import Advice, Adviser, Stage
+from benchmark.atlas.adviser import WORDS, Advice, Adviser, Stage, condition_of, few_digits, name_of
 from benchmark.atlas.features import data_features
-from benchmark.atlas.sentences import WORDS, condition_of, few_digits, name_of
 from benchmark.columns import RESTORE
 from benchmark.data.draft import FileOptions, python_options, said_in_python
 from benchmark.data.uncarded import UncardedRows, read_uncarded

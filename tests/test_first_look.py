@@ -420,9 +420,9 @@ def test_a_clearly_more_accurate_classifier_is_named(
         assert better is None
         return
     assert better is not None
-    assert (better.used, better.name, better.repetitions) == ("c45", named, 5)
-    assert better.gain.mean == pytest.approx(accuracies[named] - accuracies["c45"], abs=0.003)
-    assert better.gain.low < better.gain.mean < better.gain.high
+    assert better["technique"] == named
+    assert better["improvement"] == pytest.approx(accuracies[named] - accuracies["c45"], abs=0.003)
+    assert better["improvement_low"] < better["improvement"] < better["improvement_high"]
 
 
 def test_outside_rates_stand_in_the_file_and_change_no_cell() -> None:

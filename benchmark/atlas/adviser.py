@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, replace
 from functools import cached_property
 from pathlib import Path
-from typing import Literal
+from typing import Any, Literal
 
 import numpy as np
 import pandas as pd
@@ -41,17 +42,25 @@ from benchmark.atlas.regret import (
     verdict,
 )
 from benchmark.atlas.scenarios import Array, Scenarios, scenarios_of, undo_reasons
-from benchmark.atlas.sentences import CHECKED, NOT_KNOWN, SIMPLE, WORDS, sentences_of
 from benchmark.atlas.tables import Tables, read_table, read_tables
 from benchmark.columns import BRITISH, GOALS, RESTORE, UNTREATED
-from benchmark.declarations import declaration_dir
+from benchmark.declarations import declaration_dir, title_of
 from benchmark.errors import ExperimentError, ReportError, UnknownNameError
 from benchmark.experiment.entries import TechniqueEntry
+from benchmark.experiment.quick_defaults import TECHNIQUES as TRIED_BY_QUICK
 from benchmark.statistics.recommendation import EQUAL
 from benchmark.techniques import get_technique
+from benchmark.text.words import few
 from benchmark.text.writing import plain_or_packed
+from benchmark.wording import render_plain, vocabulary
 
 Stage = Literal["pre", "in", "post"]
+
+WORDS: Mapping[str, Any] = vocabulary()["advice"]
+"""Words of goals, stages, kinds of bias, grades of evidence, techniques and comparisons, by their names."""
+
+NOT_KNOWN, SIMPLE, CHECKED = WORDS["grade"]
+"""Grades of evidence: too few clusters; a rule that needs no data; advice that beats the simple rules."""
 
 
 def shipped_folder() -> Path:
@@ -500,3 +509,46 @@ def _records(scenarios: Scenarios) -> dict[str, Record]:
         for name in scenarios.techniques[1:]
         if tried[name].any()
     }
+
+
+def name_of(technique: str) -> str:
+    """Return a technique's name in words, with its name in files where that differs."""
+    title = WORDS["technique"].get(technique, title_of(technique).lower())
+    return title if title == technique else f"{title} ({technique})"
+
+
+def sentences_of(
+    advice: Advice, question: Question, adviser: Adviser, dose: float | None = None
+) -> tuple[str, ...]:
+    """Return the advice in words; ``dose`` is the dose that was asked for, before the nearest was taken."""
+    candidates = adviser.techniques(question.stage, group_known=question.group_known)
+    restoring = adviser.records(RESTORE, question.learner, question.bias, question.dose)
+    text = render_plain(
+        "advice",
+        advice=advice,
+        question=question,
+        dose=dose,
+        by=adviser.verdicts[advice.goal].by,
+        tried=adviser.records(question.goal, question.learner).keys() & {*candidates},
+        restoring=restoring.get(advice.technique),
+        condition=condition_of(question),
+        tried_by_quick=TRIED_BY_QUICK,
+        words=WORDS,
+        digits=few_digits,
+        few=few,
+        name_of=name_of,
+        inf=math.inf,
+    )
+    return tuple(filter(None, text.splitlines()))
+
+
+def condition_of(question: Question) -> str:
+    """Return what somebody fears, as a condition."""
+    return f"If {WORDS['bias'][question.bias]}" if question.bias else "If you fear a bias of an unknown kind"
+
+
+def few_digits(value: float) -> str:
+    """Return a number of rows or a share as text."""
+    if math.isnan(value):
+        return "not measurable"
+    return f"{value:,.0f}" if value > 1 else f"{value:.3f}"

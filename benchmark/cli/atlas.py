@@ -17,8 +17,7 @@ def add_options(option: Options) -> None:
 def execute(options: argparse.Namespace) -> int:
     from rich.console import Console
 
-    from benchmark.atlas.adviser import Adviser
-    from benchmark.atlas.sentences import WORDS
+    from benchmark.atlas.adviser import WORDS, Adviser
     from benchmark.columns import GOALS
     from benchmark.text.terminal import say
 

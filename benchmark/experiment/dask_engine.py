@@ -31,8 +31,7 @@ from distributed import Client, Future, KilledWorker, SchedulerPlugin, WorkerPlu
 from distributed.utils import sync
 
 from benchmark.errors import BetabenchError, ExperimentError
-from benchmark.experiment.cluster import Cluster
-from benchmark.experiment.engine import missing_extra
+from benchmark.experiment.engine import Cluster, missing_extra
 from benchmark.experiment.fork_server import CAN_FORK, ForkServer
 from benchmark.experiment.pool import DELIVERY, Failure, Finished, Handler, Limits, Pool, Task, work
 from benchmark.experiment.versions import processor

@@ -1,4 +1,4 @@
-"""Engines that compute tasks: processes of this machine, or a Dask cluster."""
+"""Engines that compute tasks: processes of this machine, or a Dask cluster that a file declares."""
 
 from __future__ import annotations
 
@@ -9,12 +9,16 @@ import os
 import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Any, Literal, Protocol, TypeAlias
 
+from pydantic import BaseModel, Field, StrictBool, StrictFloat, StrictInt, StrictStr, ValidationError
+
+from benchmark.declarations import read_toml
 from benchmark.errors import ExperimentError
 from benchmark.experiment.fork_server import CAN_FORK, ONE_THREAD, ForkServer, is_alone
 from benchmark.experiment.pool import Finished, Handler, Limits, Pool, Task, work
 from benchmark.experiment.versions import processor
+from benchmark.models import STRICT
 
 
 class Engine(Protocol):
@@ -107,6 +111,45 @@ class LocalEngine:
             yield from pool.run(tasks)
 
 
+Scalar: TypeAlias = StrictBool | StrictInt | StrictFloat | StrictStr
+
+
+class Cluster(BaseModel):
+    """The content of a cluster file."""
+
+    model_config = STRICT
+
+    # A class of dask-jobqueue, one for each batch scheduler, or Dask's ``LocalCluster`` for a trial.
+    cluster: Literal["SLURMCluster", "PBSCluster", "SGECluster", "LSFCluster", "LocalCluster"]
+    jobs: StrictInt = Field(ge=1)  # number of jobs to submit; for ``LocalCluster``, of workers to start
+    # The class's own arguments.
+    arguments: dict[str, Scalar | list[Scalar] | dict[str, Scalar]] = {}
+
+    @property
+    def module(self) -> str:
+        """The package of the class."""
+        return "distributed" if self.cluster == "LocalCluster" else "dask_jobqueue"
+
+    @property
+    def scale(self) -> dict[str, int]:
+        """The arguments of the cluster's method ``scale``."""
+        return {"n" if self.cluster == "LocalCluster" else "jobs": self.jobs}
+
+
+def load_cluster(path: Path) -> Cluster:
+    """Return the checked content of a cluster file in TOML; an ExperimentError says what is wrong with it."""
+    content = read_toml(path, "cluster file", ExperimentError, "docs/cluster.md has an example")
+    try:
+        return Cluster.model_validate(content)
+    except ValidationError as error:
+        problems = [f"{'.'.join(map(str, p['loc']))}: {p['msg']}" for p in error.errors(include_url=False)]
+        raise ExperimentError(
+            f"The cluster file {path} breaks a rule",
+            got="; ".join(problems),
+            remedy="correct the named fields; docs/cluster.md has an example",
+        ) from error
+
+
 @contextlib.contextmanager
 def open_engine(
     *, workers: int, scheduler: str | None = None, cluster: Path | None = None
@@ -114,15 +157,13 @@ def open_engine(
     """Open the engine that the command line names; whatever it starts ends with the context.
 
     The engine is ``workers`` processes of this machine, unless there is the address of a Dask scheduler or a
-    file that declares a :class:`benchmark.experiment.cluster.Cluster`. An ExperimentError says that the
+    file that declares a :class:`Cluster`. An ExperimentError says that the
     number of workers, the address or the file is wrong, or that the extra ``cluster`` is missing.
     """
     if scheduler is None and cluster is None:
         with LocalEngine(workers) as local:
             yield local
         return
-    from benchmark.experiment.cluster import load_cluster
-
     declared = None if cluster is None else load_cluster(cluster)
     try:
         from benchmark.experiment.dask_engine import connected, started

@@ -12,10 +12,9 @@ from typing import Any
 import pandas as pd
 from markupsafe import Markup
 
-from benchmark.atlas.adviser import Adviser, Stage
+from benchmark.atlas.adviser import WORDS, Adviser, Stage, name_of
 from benchmark.atlas.means import BY_CHANCE, VALUES
 from benchmark.atlas.recommenders import DROP_TECHNIQUE
-from benchmark.atlas.sentences import WORDS, name_of
 from benchmark.columns import GOALS, RESTORE, UNTREATED
 from benchmark.pages.html import in_script, render
 

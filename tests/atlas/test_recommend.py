@@ -14,11 +14,10 @@ import pandas as pd
 import pytest
 
 from benchmark import recommend
-from benchmark.atlas.adviser import Adviser, Question
+from benchmark.atlas.adviser import CHECKED, NOT_KNOWN, SIMPLE, Adviser, Question
+from benchmark.atlas.adviser import sentences_of as words_of
 from benchmark.atlas.comparison import write_comparison
 from benchmark.atlas.regret import n_corrected, rows_of, sign_flip_interval
-from benchmark.atlas.sentences import CHECKED, NOT_KNOWN, SIMPLE
-from benchmark.atlas.sentences import sentences_of as words_of
 from benchmark.cli import main
 from benchmark.errors import DataError, ExperimentError, ReportError, UnknownNameError
 from benchmark.pages.atlas_page import atlas_page, choices_of, sentences_of

@@ -20,8 +20,7 @@ import pytest
 from benchmark.cli import main
 from benchmark.data.source import Sources
 from benchmark.errors import ExperimentError, PluginError
-from benchmark.experiment.cluster import Cluster
-from benchmark.experiment.engine import open_engine
+from benchmark.experiment.engine import Cluster, open_engine
 from benchmark.experiment.expand import load_for_run
 from benchmark.experiment.pool import Failure, Limits, Task
 from benchmark.experiment.prepare import PreparedExperiment, prepare_experiment
@@ -390,7 +389,7 @@ def test_the_documented_example_makes_a_job_script() -> None:
     script = (
         "import sys, tomllib\n"
         "from dask_jobqueue import SLURMCluster\n"
-        "from benchmark.experiment.cluster import Cluster\n"
+        "from benchmark.experiment.engine import Cluster\n"
         "declared = Cluster.model_validate(tomllib.loads(sys.stdin.read()))\n"
         "with SLURMCluster(**declared.arguments, scheduler_options={'dashboard': False}) as cluster:\n"
         "    print(cluster.job_script())\n"

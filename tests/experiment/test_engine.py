@@ -10,8 +10,7 @@ from benchmark.data.source import Sources
 from benchmark.errors import ExperimentError, PluginError
 from benchmark.experiment import engine as engine_module
 from benchmark.experiment import run as run_module
-from benchmark.experiment.cluster import Cluster, load_cluster
-from benchmark.experiment.engine import LocalEngine, open_engine, preparing
+from benchmark.experiment.engine import Cluster, LocalEngine, load_cluster, open_engine, preparing
 from benchmark.experiment.expand import load_for_run
 from benchmark.experiment.fork_server import CAN_FORK, ForkServer, Work
 from benchmark.experiment.plan import Block, Shard, load_experiment, plan_blocks

@@ -486,12 +486,11 @@ def first_look(facts: Facts, favorable: int = 40) -> str:
     """Return what `quick` prints of facts; each group has 100 rows, of which so many are favorable."""
     group = SimpleNamespace(named="g", rows=100, favorable=favorable)
     reading = SimpleNamespace(rows=200, warnings=[], parts=[group] * 4)
-    draft = SimpleNamespace(dropped={}, person=None)
-    read = SimpleNamespace(reading=reading, draft=draft, with_rows=False)
+    read = SimpleNamespace(reading=reading, dropped={}, person=None)
     bias = Bias(name="label", kind="label", description="labels turned")
     data = facts.datasets[0].model_copy(update={"bias": (bias,)})
     facts = facts.model_copy(update={"datasets": (data,)})
-    more = {"better": None, "notes": [], "more_repetitions": 30}
+    more = {"better": None, "notes": [], "more_repetitions": 30, "with_rows": False}
     return as_text(answer_text(facts, "quick", read=read, page="r.html", **more))
 
 

@@ -5,7 +5,6 @@ that a damaged cell is never taken for a result. :mod:`benchmark.experiment.keys
 """
 
 from benchmark.experiment.store.cell import CellResult, MetricValue, Status, Stored
-from benchmark.experiment.store.last_run import LastRun, read_last_run
-from benchmark.experiment.store.store import Store
+from benchmark.experiment.store.store import LastRun, Store, read_last_run
 
 __all__ = ["CellResult", "LastRun", "MetricValue", "Status", "Store", "Stored", "read_last_run"]

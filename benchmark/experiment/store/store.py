@@ -1,4 +1,4 @@
-"""The class :class:`Store`."""
+"""The class :class:`Store`, and its record of the last run, which shows whether that was cut off."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ import sqlite3
 import sys
 import zlib
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import astuple
+from dataclasses import asdict, astuple, dataclass
 from pathlib import Path
 from typing import Any
 
@@ -20,7 +20,6 @@ from benchmark.errors import GOES_ON, StoreError
 from benchmark.experiment.store import schema
 from benchmark.experiment.store.cell import CellResult, Stored
 from benchmark.experiment.store.checksums import UNREADABLE, add_checks, checksum, damage_of, is_damage
-from benchmark.experiment.store.last_run import LastRun
 from benchmark.experiment.store.merge import take_over
 from benchmark.experiment.store.rescue import is_store, read_damaged
 
@@ -28,6 +27,32 @@ _FORMAT_QUERY = "SELECT 1 FROM meta WHERE name = 'format'"
 _TABLES_OF_CELLS = ("cells", "results", "convergence", "scored", "predictions", "checks")
 _PARAMETERS = 500  # of a statement; SQLite takes as many in every build
 _RESCUED_AT_ONCE = 1000
+
+
+@dataclass(frozen=True)
+class LastRun:
+    """The progress of a run: numbers of finished and of planned cells."""
+
+    experiment: str
+    plan: str  # digest of the planned cells' keys
+    finished: int
+    planned: int
+
+    def text(self) -> str:
+        """Return the record as a store has it."""
+        return json.dumps(asdict(self))
+
+
+def read_last_run(path: Path) -> LastRun | None:
+    """Return the last run of a store's file; None if there is no record, or it cannot be read."""
+    if not path.is_file():
+        return None
+    with contextlib.suppress(sqlite3.Error, ValueError, TypeError):
+        connection = sqlite3.connect(f"{path.resolve().as_uri()}?mode=ro", uri=True)
+        with contextlib.closing(connection):
+            row = connection.execute("SELECT value FROM meta WHERE name = 'last_run'").fetchone()
+        return None if row is None else LastRun(**json.loads(row[0]))
+    return None
 
 
 class Store:
