@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import itertools
 import json
-import math
 from collections.abc import Iterator
 from importlib.resources import files
 from typing import Any
@@ -109,12 +108,11 @@ def _rows(adviser: Adviser) -> dict[str, dict[str, dict[str, list[Any]]]]:
             & ((dose == ANY) | (rows["level"].map("{:g}".format) == dose))
         ]
         means = some.groupby([*_OF_DOT, "bias", "level"])[_NUMBERS].mean().groupby(level=_OF_DOT).mean()
+        shown = means.round(4).astype(object).where(means.notna(), None)
         reasons = pd.DataFrame({goal: _most_frequent(some, f"reason_{goal}") for goal in GOALS})
         found = table.setdefault(f"{learner}|{bias}|{dose}", {})
-        for (technique, card), numbers, why in zip(
-            means.index, means.to_numpy(), reasons.to_numpy(), strict=True
-        ):
-            found.setdefault(technique, {})[card] = [*map(_short, numbers), *why]
+        for (technique, card), *entries in shown.join(reasons).itertuples():
+            found.setdefault(technique, {})[card] = entries
     return table
 
 
@@ -149,10 +147,6 @@ def _most_frequent(rows: pd.DataFrame, column: str) -> pd.Series:
     if given.empty:
         return pd.Series("", index=counts.index)
     return given.idxmax(axis=1).where(2 * given.sum(axis=1) > counts.sum(axis=1), "")
-
-
-def _short(value: float) -> float | None:
-    return None if math.isnan(value) else round(float(value), 4)
 
 
 def _toml(adviser: Adviser) -> dict[str, str]:

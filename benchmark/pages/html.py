@@ -5,7 +5,6 @@ from __future__ import annotations
 import functools
 import re
 from collections import Counter
-from typing import Any
 
 from jinja2 import Environment
 from markupsafe import Markup
@@ -68,11 +67,10 @@ def _bare(html: str) -> Markup:
 @functools.cache
 def _environment() -> Environment:
     templates = environment(
-        "benchmark.pages", autoescape=True, finalize=_finalize, keep_trailing_newline=True
+        "benchmark.pages",
+        autoescape=True,
+        finalize=lambda value: value if isinstance(value, Markup) else printable(value),
+        keep_trailing_newline=True,
     )
     templates.filters["link"] = address
     return templates
-
-
-def _finalize(value: Any) -> Any:
-    return value if isinstance(value, Markup) else printable(value)
