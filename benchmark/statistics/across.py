@@ -63,7 +63,8 @@ def rank_table(
     for names, part in means[means["metric"].isin(directed)].groupby(fixed, sort=False):
         distances = part.pivot(index=list(over), columns="technique", values="distance")
         table = _ranked(distances[part["technique"].unique()], alpha)
-        tables.append(table.assign(**dict(zip(fixed, names, strict=True))))
+        table[fixed] = names
+        tables.append(table)
     if not tables:
         return pd.DataFrame(columns=list(RANK_COLUMNS))
     table = pd.concat(tables, ignore_index=True)
@@ -87,7 +88,7 @@ def _ranked(distances: pd.DataFrame, alpha: float) -> pd.DataFrame:
     best_first = whole[ranks.index]
     names = pd.Series("", index=[*ranks.index, *left_out])
     for number, group in enumerate(unbroken_groups(_differ(best_first.to_numpy(), alpha)), start=1):
-        names.iloc[group] += f" {number}"
+        names.iloc[list(group)] += f" {number}"
     reason = "few_blocks" if n < 2 else "few_techniques" if k < 2 else ""
     f, p_f = (math.nan, math.nan) if reason else friedman(whole.to_numpy())
     first_gaps = distances.index[gaps[left_out].to_numpy().argmax(axis=0)].to_frame()

@@ -35,6 +35,7 @@ from benchmark.statistics.cells import (
     Resampling,
     first_true,
     positions_in,
+    row_means,
     to_cells,
 )
 from benchmark.statistics.decisions import AGREEMENT, RESTORATION_DISTANCE, clean_model_shares
@@ -54,7 +55,7 @@ from benchmark.statistics.recommendation import (
     references,
     verdicts,
 )
-from benchmark.statistics.restoration import BY_CHANCE
+from benchmark.statistics.restoration import BY_CHANCE, UNDO_COLUMNS
 
 ACCURACY = "accuracy"
 """Metric that is traded off against the others."""
@@ -82,7 +83,7 @@ ANSWER_COLUMNS = (
     *("accuracy_change", "accuracy_change_low", "accuracy_change_high"),
     *(*ACCEPTANCE, "constant_accuracy", "constant_accepts", "n_recorded", "n_degenerate", "degenerate"),
     *("mostly_constant", "below_constant", "one_group", "favorable_deprived", "favorable_favored"),
-    *(*REFERENCE_COLUMNS[:-2], "too_few", "baseline_degenerate", "baseline_accepted_deprived"),
+    *(*REFERENCE_COLUMNS[:-1], "baseline_degenerate"),
     *("role", "verdict", "reason", "level_reason", "dominated_by", "choice", "tied", "levels_down"),
 )
 """Columns of :func:`answer_table`."""
@@ -244,7 +245,8 @@ def standings(
     one_kind = of_kinds["first"].where(of_kinds["nunique"] == 1, SEVERAL)
     standing["degenerate"] = one_kind.reindex(standing.index).fillna("")
     rows = []
-    for (dataset, bias, _, test, beta, _), share in shares.groupby(level=where, sort=False).mean().items():
+    share_of = shares.groupby(level=where, sort=False).mean().reset_index()
+    for dataset, bias, _, test, beta, _, share in share_of.itertuples(index=False, name=None):
         known = constants.get(dataset)
         answer = _constant_of(known, test, bias, beta, share)
         labels = constant_on(known, test, bias if test in (ORIGINAL, TRUTH) else "", beta=0)
@@ -376,6 +378,7 @@ def answer_table(
     repetitions. Every ``_low`` and ``_high`` are the ends of an interval of 95 %.
     """
     measured = set(results["metric"])
+    undo = pd.DataFrame(columns=list(UNDO_COLUMNS)) if undo is None else undo
     tables = []
     for goal in GOALS:
         if GOAL_METRICS[goal] in measured and (goal != RESTORE or paired_levels):
@@ -391,7 +394,7 @@ def _answers_for(
     standing: pd.DataFrame,
     baselines: Baselines,
     criteria: Criteria,
-    undo: pd.DataFrame | None,
+    undo: pd.DataFrame,
 ) -> pd.DataFrame:
     """Return the answers for one goal, from the table of :func:`_joined`."""
     table["baseline"] = baselines.column(table)
@@ -409,7 +412,9 @@ def _answers_for(
     of_level = undo_of(table, undo) if goal == RESTORE else pd.Series("", index=table.index)
     is_constant_baseline = (of_level == "") & table["baseline_degenerate"]
     table["level_reason"] = of_level.mask(is_constant_baseline, BASELINE_CONSTANT)
-    table["by_chance"] = _by_chance(table, undo) if goal == RESTORE else False
+    # Not shown to be nearer to the clean model than a refit on biased rows.
+    by_chance = positions_in(undo[undo["undo"] == BY_CHANCE], table, WHERE) >= 0
+    table["by_chance"] = by_chance & (goal == RESTORE)
     table = table.join(verdicts(table, criteria))
     # Of all techniques with learners of their own, one is chosen: they are not used with each other's.
     family = table["classifier"].mask(table["classifier"].isin(baselines.learners), "")
@@ -419,15 +424,19 @@ def _answers_for(
     is_dominated = table["dominated_by"] != ""
     table["verdict"] = table["verdict"].mask(is_dominated, DOMINATED)
     table["reason"] = table["reason"].mask(is_dominated, "")
-    return _with_losses(table)[list(ANSWER_COLUMNS)]
+    before = table["baseline_accepted_deprived"]
+    gained = table["accepted_deprived"] > before + EQUAL
+    lost = table["accepted_favored"] < table["baseline_accepted_favored"] - EQUAL
+    table["levels_down"] = table["verdict"].isin(WITHIN_LIMITS) & before.notna() & ~gained & lost
+    return table[list(ANSWER_COLUMNS)]
 
 
-def undo_of(table: pd.DataFrame, undo: pd.DataFrame | None) -> pd.Series:
+def undo_of(table: pd.DataFrame, undo: pd.DataFrame) -> pd.Series:
     """Return for each row with a baseline why nothing can be restored there; empty if something can.
 
     A baseline that ``undo`` lacks gets the reason that all others at that level of the scenario share.
     """
-    if undo is None or undo.empty:
+    if undo.empty:
         return pd.Series("", index=table.index)
     undo = undo[undo["technique"] == ""]
     spot = [*SCENARIO, "beta"]
@@ -440,14 +449,7 @@ def undo_of(table: pd.DataFrame, undo: pd.DataFrame | None) -> pd.Series:
     return of_baseline.fillna(of_level).fillna("")
 
 
-def _by_chance(table: pd.DataFrame, undo: pd.DataFrame | None) -> Any:
-    """Return which techniques are not shown to be nearer to the clean model than a refit on biased rows."""
-    if undo is None:
-        return np.zeros(len(table), dtype=bool)
-    return positions_in(undo[undo["undo"] == BY_CHANCE], table, WHERE) >= 0
-
-
-def unranked(keys: pd.DataFrame, baselines: Baselines, undo: pd.DataFrame | None) -> Any:
+def unranked(keys: pd.DataFrame, baselines: Baselines, undo: pd.DataFrame) -> Any:
     """Return which rows compare with a clean model where there is nothing to rank by.
 
     ``keys`` have scenario, ``beta``, ``technique`` and ``metric``. At level 0 the baseline is the clean model
@@ -469,8 +471,8 @@ def _joined(
 ) -> pd.DataFrame:
     """Return one row for each technique at each level of bias, with everything known about it."""
     metric_of_goal = GOAL_METRICS[goal]
-    values = results[results["metric"].isin((metric_of_goal, ACCURACY, *ACCEPTANCE))]
-    intervals = cell_intervals(to_cells(values, resampling))
+    cells = to_cells(results[results["metric"].isin((metric_of_goal, ACCURACY, *ACCEPTANCE))], resampling)
+    intervals = cell_intervals(cells).assign(distance=row_means(np.abs(cells.values)))
 
     def of(frame: pd.DataFrame, metric: str, *names: str, **renamed: str) -> pd.DataFrame:
         rows = frame.loc[frame["metric"] == metric, [*WHERE, *names, *renamed]]
@@ -482,10 +484,8 @@ def _joined(
     judgements = ("tested", "better", "candidate", "worse")
     gain = ("improvement", "simultaneous_low", "simultaneous_high", "splits")
     changes = {name: ends("difference", "difference", name) for name in ("change", "accuracy_change")}
-    table = of(intervals, metric_of_goal, "n", "missing", **ends("ci", "mean", "value"))
-    values = results[results["metric"] == metric_of_goal]
+    table = of(intervals, metric_of_goal, "n", "missing", "distance", **ends("ci", "mean", "value"))
     for part in (
-        values.assign(distance=values["value"].abs()).groupby(list(WHERE), sort=False)[["distance"]].mean(),
         of(intervals, ACCURACY, **ends("ci", "mean", ACCURACY)),
         *(of(intervals, name, mean=name) for name in ACCEPTANCE),
         of(comparisons, metric_of_goal, *gain, *judgements, n="pairs", **changes["change"]),
@@ -503,16 +503,3 @@ def _joined(
     counts = ["n_recorded", "n_degenerate"]
     table[counts] = table[counts].fillna(0).astype(int)
     return table
-
-
-def _with_losses(table: pd.DataFrame) -> pd.DataFrame:
-    """Return the table with ``levels_down``: whether only the favored group has lost."""
-    spot = [*SCENARIO, "beta"]
-    baselines = table[table["technique"] == table["baseline"]].set_index([*spot, "technique"])
-    keys = pd.MultiIndex.from_frame(table[[*spot, "baseline"]])
-    favored_before = baselines["accepted_favored"].reindex(keys).to_numpy(dtype=float)
-    good = table["verdict"].isin(WITHIN_LIMITS)
-    gained = table["accepted_deprived"] > table["baseline_accepted_deprived"] + EQUAL
-    lost = table["accepted_favored"] < favored_before - EQUAL
-    has_baseline = table["baseline_accepted_deprived"].notna()
-    return table.assign(levels_down=good & has_baseline & ~gained & lost)

@@ -63,7 +63,7 @@ OF_BASELINE, OF_LABELS = "baseline", "labels"
 
 REFERENCE_COLUMNS = (
     *("reference", "reference_accepted", "reference_deprived", "reference_favored"),
-    *("accuracy_floor", "baseline_accepted_deprived", "too_few"),
+    *("accuracy_floor", "too_few", "baseline_accepted_deprived", "baseline_accepted_favored"),
 )
 """Columns of :func:`references`."""
 
@@ -145,9 +145,8 @@ def references(table: pd.DataFrame, goal: str, criteria: Criteria) -> pd.DataFra
     constant = table["constant_accuracy"].astype(float)
     least = constant.where(~(of_clean["accuracy"] < constant), of_clean["accuracy"])
     frame["accuracy_floor"] = least - criteria.accuracy_slack
-    where, accepted_before = [*SCENARIO, "beta"], ["accepted_deprived"]
-    before = _of_technique("baseline", baselines, table, where, accepted_before)["accepted_deprived"]
-    frame["baseline_accepted_deprived"] = before
+    before = _of_technique("baseline", baselines, table, [*SCENARIO, "beta"], [*shares[1:]])
+    frame[[f"baseline_{share}" for share in shares[1:]]] = before
     missed = {}
     for group in groups:
         accepted, whole = table[f"accepted_{group}"], frame[f"reference_{group}"]
@@ -156,7 +155,7 @@ def references(table: pd.DataFrame, goal: str, criteria: Criteria) -> pd.DataFra
     if goal == EQUALISE:
         overall = criteria.least_overall_share * frame["reference_accepted"]
         missed["accepts_all"] = table["accepted"] < overall - EQUAL
-        missed[FEWER] = table["accepted_deprived"] < before - EQUAL
+        missed[FEWER] = table["accepted_deprived"] < before["accepted_deprived"] - EQUAL
     words = [np.where(missed[limit], f"{limit} ", "") for limit in LIMITS if limit in missed]
     frame["too_few"] = ["".join(limits).rstrip() for limits in zip(*words, strict=True)]
     return frame[list(REFERENCE_COLUMNS)]
