@@ -72,8 +72,8 @@ def tau_interval(
     The interval is tau ± the quantile of Student's t × the standard deviation of tau over the resamples.
     Means of resamples vary less than means of other experiments would. So their deviations are multiplied by
     :math:`\sqrt{(1 + n\, \mathrm{overlap})\, n / (n - 1)}`, which gives them the variance in
-    :func:`~benchmark.statistics.intervals.half_widths`. Noise brings tau nearer to 0. The interval is longer
-    on the far side, by the distance between tau and its mean over the resamples.
+    :func:`~benchmark.statistics.intervals.standard_errors`. Noise brings tau nearer to 0. The interval is
+    longer on the far side, by the distance between tau and its mean over the resamples.
 
     All resamples are counted, each with its probability, if they are at most ``resamples``. Otherwise so many
     are drawn, and the result says how far the ends may be off.

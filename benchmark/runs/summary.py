@@ -8,7 +8,7 @@ import pandas as pd
 from benchmark.runs.manifest import Manifest
 from benchmark.runs.report_frames import MEAN_COLUMNS, in_described_order
 from benchmark.statistics.cells import to_cells
-from benchmark.statistics.intervals import cell_intervals, half_widths
+from benchmark.statistics.intervals import cell_intervals
 from benchmark.statistics.restoration import pooled_shares
 
 SUMMARY_COLUMNS = (*MEAN_COLUMNS, "metric", "mean", "std", "ci_low", "ci_high", "n")
@@ -32,20 +32,12 @@ def summarise(
     """
     finite = results["value"].where(np.isfinite(results["value"]))
     rows = finite.groupby([results[column] for column in _KEY], sort=False).agg(["mean", "std", "count"])
-    rows = rows.reset_index()
-    n = rows["count"].to_numpy(dtype=np.int64)
-    half_width = half_widths(rows["std"].to_numpy(dtype=float), n)
-    if (resampling := manifest.resampling(folds)) is not None and len(results):
-        intervals = cell_intervals(to_cells(results, resampling)).set_index(_KEY)
-        intervals = intervals.reindex(pd.MultiIndex.from_frame(rows[_KEY]))
-        half_width = ((intervals["ci_high"] - intervals["ci_low"]) / 2).to_numpy()
-    summary = rows[_KEY].assign(
-        mean=rows["mean"],
-        std=rows["std"],
-        ci_low=rows["mean"] - half_width,
-        ci_high=rows["mean"] + half_width,
-        n=n,
-    )
+    summary = rows.reset_index().rename(columns={"count": "n"})
+    resampling = manifest.resampling(folds)
+    if len(summary):
+        ends = cell_intervals(to_cells(results, resampling)).set_index(_KEY)[["ci_low", "ci_high"]]
+        summary = summary.join(ends, on=_KEY)
+    summary = summary.reindex(columns=list(SUMMARY_COLUMNS))
     if decisions is not None and len(summary):
         shares = (
             pooled_shares(decisions, resampling)

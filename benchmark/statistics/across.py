@@ -2,6 +2,7 @@
 
 import math
 from collections.abc import Mapping, Sequence
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -63,8 +64,8 @@ def rank_table(
     for names, part in means[means["metric"].isin(directed)].groupby(fixed, sort=False):
         distances = part.pivot(index=list(over), columns="technique", values="distance")
         table = _ranked(distances[part["technique"].unique()], alpha)
-        table[fixed] = names
-        tables.append(table)
+        key: dict[str, Any] = dict(zip(fixed, names, strict=True))
+        tables.append(table.assign(**key))
     if not tables:
         return pd.DataFrame(columns=list(RANK_COLUMNS))
     table = pd.concat(tables, ignore_index=True)

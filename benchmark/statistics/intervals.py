@@ -2,7 +2,6 @@
 
 import numpy as np
 import pandas as pd
-from numpy.typing import NDArray
 from scipy.special import stdtrit
 
 from benchmark.errors import StatisticsError
@@ -36,38 +35,15 @@ def require_level(name: str, level: float, *, usual: float) -> None:
         )
 
 
-def half_widths(
-    std: Array, n: NDArray[np.int64], confidence: float = CONFIDENCE, overlap: Array | float = 0.0
-) -> Array:
-    r"""Return half of the width of Student's intervals: :math:`t_{n-1}\, s / \sqrt n`.
+def standard_errors(values: Array, overlap: Array | float = 0.0) -> Array:
+    r"""Return the standard error :math:`s / \sqrt n` of each row's mean; NaN below two values.
 
     Values of repeated splits of the same rows are not independent. ``overlap`` is added to :math:`1 / n`
     then: the number of tested rows over the number of all others. Nadeau and Bengio (2003), Inference for the
     generalization error; Bouckaert and Frank (2004), for repeated folds.
-
-    The unit is the same as of ``std``, the sample standard deviations (:math:`n - 1` in the denominator). The
-    result is 0 where all values are equal, and NaN for fewer than two values. A StatisticsError says that the
-    confidence is not between 0 and 1. Student (1908), The probable error of a mean.
     """
-    require_level("confidence of intervals", confidence, usual=CONFIDENCE)
-    several = n > 1
-    half = np.full(len(n), np.nan)
-    quantile = stdtrit(n[several] - 1, (1 + confidence) / 2)
-    half[several] = quantile * _standard_errors(std, n, overlap)[several]
-    return half
-
-
-def _standard_errors(std: Array, n: NDArray[np.int64], overlap: Array | float) -> Array:
-    return np.asarray(std * np.sqrt(1 / np.maximum(n, 1) + overlap))
-
-
-def standard_errors(values: Array, overlap: Array | float = 0.0) -> Array:
-    """Return the standard error of each row's mean, as in :func:`half_widths`; NaN below two values."""
-    return _standard_errors(_deviations(values), np.isfinite(values).sum(axis=1), overlap)
-
-
-def _deviations(values: Array) -> Array:
-    return of_rows(values, lambda block: block.std(axis=1, ddof=1), least=2)
+    std = of_rows(values, lambda block: block.std(axis=1, ddof=1), least=2)
+    return np.asarray(std * np.sqrt(1 / np.maximum(np.isfinite(values).sum(axis=1), 1) + overlap))
 
 
 def student_intervals(
@@ -76,14 +52,18 @@ def student_intervals(
     overlap: Array | float = 0.0,
     estimate: Array | None = None,
 ) -> tuple[Array, Array]:
-    """Return the low and the high end of the interval of each row's mean.
+    r"""Return the low and the high end of Student's interval of each row's mean.
 
-    ``values`` have shape (n_rows, n_repetitions), NaN where a value is missing. The coverage is exact for
-    normal values. The ends, shape (n_rows,), are NaN for fewer than two values. ``overlap`` is as in
-    :func:`half_widths`. If an ``estimate`` is given, the intervals lie around it. The mean over repetitions
-    is not quite the mean over all folds where a repetition lacks folds.
+    The ends are :math:`t_{n-1}` times :func:`standard_errors` from it. ``values`` have shape
+    (n_rows, n_repetitions), NaN where a value is missing. The coverage is exact for normal values. The ends,
+    shape (n_rows,), are NaN for fewer than two values. If an ``estimate`` is given, the intervals lie around
+    it. The mean over repetitions is not quite the mean over all folds where a repetition lacks folds. A
+    StatisticsError says that the confidence is not between 0 and 1. Student (1908), The probable error of a
+    mean.
     """
-    half = half_widths(_deviations(values), np.isfinite(values).sum(axis=1), confidence, overlap)
+    require_level("confidence of intervals", confidence, usual=CONFIDENCE)
+    n = np.isfinite(values).sum(axis=1)
+    half = stdtrit(np.maximum(n - 1.0, 1.0), (1 + confidence) / 2) * standard_errors(values, overlap)
     mean = row_means(values) if estimate is None else estimate
     return mean - half, mean + half
 
@@ -94,7 +74,7 @@ def ratio_intervals(upper: Array, lower: Array, overlap: Array | float = 0.0) ->
     Values have shape (n_rows, n_repetitions), and repetitions that have both count. The interval holds each
     ratio :math:`\rho` for which the upper mean minus :math:`\rho` times the lower mean does not differ
     significantly from 0. Its ends are NaN where the lower mean may be 0. ``overlap`` is as in
-    :func:`half_widths`. Fieller (1954), Some problems in interval estimation.
+    :func:`standard_errors`. Fieller (1954), Some problems in interval estimation.
     """
     upper, lower = (np.where(np.isfinite(upper) & np.isfinite(lower), own, np.nan) for own in (upper, lower))
     n = np.isfinite(upper).sum(axis=1)
