@@ -21,7 +21,6 @@ from benchmark.atlas.description import write_description
 from benchmark.atlas.file import digest_of, load_atlas
 from benchmark.atlas.tables import has_tables, write_tables
 from benchmark.bias import Bias
-from benchmark.bias.cpt import CptBias
 from benchmark.columns import HIDDEN, STORE_NAME
 from benchmark.data.card import Card, load_card
 from benchmark.data.source import Sources
@@ -34,13 +33,11 @@ from benchmark.experiment.plan import (
     Experiment,
     Shard,
     Train,
-    default_edits,
-    load_bias,
     plan_blocks,
 )
 from benchmark.experiment.prepare import prepare_experiment
 from benchmark.experiment.run import Outcome, compute
-from benchmark.experiment.sample_files import SampleSource, draw_sample, parse_edit
+from benchmark.experiment.sample_files import SampleSource, chosen_bias, draw_sample
 from benchmark.experiment.store import Store
 from benchmark.experiment.validate import foreseen
 from benchmark.facts import Facts, facts_of, first_facts
@@ -601,10 +598,7 @@ def sample(
         deprived group.
     """
     card = dataset if isinstance(dataset, Card) else load_card(str(dataset))
-    if bias is None:
-        acting = tuple(map(parse_edit, edits)) or default_edits(card, experiment)
-        bias = Bias((CptBias(edits=acting),))
-    planted = load_bias(bias) if isinstance(bias, str) else bias
+    planted = bias if isinstance(bias, Bias) else chosen_bias(card, bias, edits, experiment)
     origin = SampleSource.find(card, Sources(data_dir, offline), real=train == "data")
     sample, *_ = draw_sample(card, origin, bias=planted, beta=beta, rows=rows, seed=seed)
     frame = sample.table.to_frame()

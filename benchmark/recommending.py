@@ -81,7 +81,7 @@ def recommend(
     --------
     >>> print(recommend(goal="restore", bias="label", dose=0.1))  # doctest: +SKIP
     """
-    features, warnings = None, []
+    rows = None
     if data is not None:
         if label is None or sensitive is None:
             raise DataError(
@@ -94,44 +94,41 @@ def recommend(
             rows = rows_of_file(
                 data, python_options(label, sensitive, favorable=favorable, deprived=deprived, **reading)
             )
-        features, warnings = data_features(rows.table, rows.draft.persons), warnings_of(rows)
-    adviser = Adviser.of(None if atlas is None else Path(atlas))
-    advice = adviser.advise(
-        goal,
-        bias=bias,
-        dose=dose,
-        stage=stage,
-        learner=classifier,
-        group_known=group_known,
-        features=features,
-    )
-    return replace(
-        advice,
-        text=as_text(as_parameters(advice_text([advice], warnings=warnings))),
-        sentences=(*map(as_parameters, warnings), *advice.sentences),
-    )
+    limits: Any = {"stage": stage, "learner": classifier, "group_known": group_known}
+    text, [advice] = advised([goal], rows, atlas, bias=bias, dose=dose, **limits)
+    warnings = [] if rows is None else warnings_of(rows)
+    sentences = (*map(as_parameters, warnings), *advice.sentences)
+    return replace(advice, text=as_text(as_parameters(text)), sentences=sentences)
 
 
-def advice_text(
-    advices: Sequence[Advice], *, group: str = "", warnings: Sequence[str] = (), command: str = ""
-) -> str:
-    """Return advice for one goal or more as Markdown: what to try, how sure that is, and what to do next.
+def advised(
+    goals: Sequence[str],
+    rows: UncardedRows | None,
+    atlas: str | Path | None = None,
+    *,
+    command: str = "",
+    **question: Any,
+) -> tuple[str, list[Advice]]:
+    """Return advice for some goals, before it as Markdown: what to try, how sure that is, what to do next.
 
-    ``group`` is the deprived group of a user's rows, with ``warnings`` on them, and ``command`` has what is
-    known of their file.
+    ``rows`` are a user's, and ``command`` has what is known of their file. ``question`` are other parameters
+    of :meth:`~benchmark.atlas.adviser.Adviser.advise`.
     """
-    question = advices[0].question
-    assert question is not None
+    features = None if rows is None else data_features(rows.table, rows.draft.persons)
+    adviser = Adviser.of(None if atlas is None else Path(atlas))
+    advices = [adviser.advise(goal, features=features, **question) for goal in goals]
     named = [advice.technique for advice in advices if advice.technique not in ("", *TRIED_BY_QUICK)]
     more = f" --techniques {' '.join(dict.fromkeys(named))}" if named else ""
     known = [advice for advice in advices if advice.technique] or advices
-    return render_values(
+    asked = advices[0].question
+    assert asked is not None
+    text = render_values(
         "recommend",
         advices=advices,
-        group=group,
-        warnings=warnings,
-        question=question,
-        condition=condition_of(question),
+        schema=None if rows is None else rows.table.schema,
+        warnings=[] if rows is None else warnings_of(rows),
+        question=asked,
+        condition=condition_of(asked),
         evidence=WORDS["grade"][known[0].grade],
         words=WORDS,
         digits=few_digits,
@@ -140,6 +137,7 @@ def advice_text(
         command=(command or "betabench quick FILE --label COLUMN --favorable VALUE --sensitive COLUMN")
         + more,
     )
+    return text, advices
 
 
 def warnings_of(rows: UncardedRows) -> list[str]:

@@ -29,43 +29,34 @@ def add_options(option: Options) -> None:
 
 
 def execute(options: argparse.Namespace) -> int:
-    from benchmark.atlas.adviser import Adviser
     from benchmark.columns import GOALS
-    from benchmark.recommending import advice_text
+    from benchmark.recommending import advised, rows_of_file
     from benchmark.text.terminal import output_console, print_markdown, say
 
-    console, features, group, command = output_console(), None, "", ""
-    warnings: list[str] = []
+    console, rows, command = output_console(), None, ""
     if options.file is not None:
-        from benchmark.atlas.features import data_features
         from benchmark.cli.new_dataset import asking, file_options, require_roles
-        from benchmark.recommending import rows_of_file, warnings_of
 
         if not require_roles(options, console):
             return EXIT_USAGE
         rows = asking(options, console, lambda: rows_of_file(options.file, file_options(options)))
-        features = data_features(rows.table, rows.draft.persons)
-        warnings, schema = warnings_of(rows), rows.table.schema
-        group = f"{schema.sensitive_feature} = {schema.deprived_group}"
         command = f"betabench quick {shlex.quote(str(options.file))} " + " ".join(
             f"--{role} {shlex.quote(value)}"
             for role in ("label", "favorable", "sensitive", "deprived")
             if (value := getattr(options, role)) is not None
         )
-    adviser = Adviser.of(options.atlas)
-    advices = [
-        adviser.advise(
-            goal,
-            bias=options.bias,
-            dose=options.dose,
-            stage=options.stage,
-            learner=options.classifier,
-            group_known=not options.group_unknown,
-            features=features,
-        )
-        for goal in ([options.goal] if options.goal else GOALS)
-    ]
-    print_markdown(console, advice_text(advices, group=group, warnings=warnings, command=command))
+    text, advices = advised(
+        [options.goal] if options.goal else GOALS,
+        rows,
+        options.atlas,
+        command=command,
+        bias=options.bias,
+        dose=options.dose,
+        stage=options.stage,
+        learner=options.classifier,
+        group_known=not options.group_unknown,
+    )
+    print_markdown(console, text)
     for advice in advices if options.full else ():
         say(console, "")
         for sentence in advice.sentences:

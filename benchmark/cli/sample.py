@@ -31,18 +31,11 @@ def add_options(option: Options) -> None:
 
 
 def execute(options: argparse.Namespace) -> int:
-    from benchmark.bias import Bias
-    from benchmark.bias.cpt import CptBias
     from benchmark.data.card import load_card
-    from benchmark.experiment.plan import default_edits, load_bias
-    from benchmark.experiment.sample_files import SampleSource, parse_edit, write_sample
+    from benchmark.experiment.sample_files import SampleSource, chosen_bias, write_sample
 
     card = load_card(options.dataset)
-    if options.bias is not None:
-        bias = load_bias(options.bias)
-    else:
-        edits = tuple(map(parse_edit, options.edit)) or default_edits(card, options.experiment)
-        bias = Bias((CptBias(edits=edits),))
+    bias = chosen_bias(card, options.bias, options.edit, options.experiment)
     origin = SampleSource.find(card, sources_of(options), real=options.train == "data")
     drawn: Any = {"bias": bias, "beta": options.beta, "rows": options.rows, "seed": options.seed}
     facts = write_sample(options.out, card, origin, **drawn)

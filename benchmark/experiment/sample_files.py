@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -15,6 +16,7 @@ from benchmark import RELEASED
 from benchmark.bias import Bias, Expected, Rows
 from benchmark.bias.base import no_audit
 from benchmark.bias.borderline import nearness_to_boundary
+from benchmark.bias.cpt import CptBias
 from benchmark.bias.edits import BiasEdit
 from benchmark.data import Table
 from benchmark.data.card import Card
@@ -22,6 +24,7 @@ from benchmark.data.load import load_dataset
 from benchmark.data.persons import Persons
 from benchmark.data.source import Sources
 from benchmark.errors import BiasError, ExperimentError
+from benchmark.experiment.plan import default_edits, load_bias
 from benchmark.experiment.prepare import describe_bias, learned_network, network_digest
 from benchmark.experiment.versions import package_versions
 from benchmark.network.model import Network
@@ -46,6 +49,17 @@ def parse_edit(text: str) -> BiasEdit:
             got=repr(text),
         )
     return BiasEdit(attribute, group, "favor" if direction == "favor" else "deprive")
+
+
+def chosen_bias(card: Card, bias: str | None, edits: Sequence[str], experiment: str | None) -> Bias:
+    """Return the bias of a sample: of a kind or file, of edits, or of an experiment's edits.
+
+    Raises the errors of :func:`~benchmark.experiment.plan.load_bias`, and of
+    :func:`~benchmark.experiment.plan.default_edits`.
+    """
+    if bias is not None:
+        return load_bias(bias)
+    return Bias((CptBias(edits=tuple(map(parse_edit, edits)) or default_edits(card, experiment)),))
 
 
 @dataclass(frozen=True, eq=False)
