@@ -130,7 +130,9 @@ def missing(failures: pd.DataFrame) -> tuple[Missing, ...]:
 def ranks(statistics: RunStatistics) -> tuple[Ranks, ...]:
     """Return the ranks in each metric, for each set of techniques over all datasets that had it."""
     pooled = statistics.ranks[statistics.ranks["over"] == "dataset beta"]
-    cells, where = _ranked_cells(statistics), list(SCENARIO[1:])
+    cells, where = statistics.intervals[[*WHERE, "metric"]], list(SCENARIO[1:])
+    cells = cells[~unranked(cells, statistics.baselines, statistics.undo)]
+    cells = cells[~repeated_levels(statistics.run, cells)]
     found = []
     for key, table in pooled.groupby(["datasets", *where, "metric"], sort=False):
         names, *scenario, metric = map(str, key)
@@ -163,14 +165,6 @@ def ranks(statistics: RunStatistics) -> tuple[Ranks, ...]:
             )
         )
     return tuple(found)
-
-
-def _ranked_cells(statistics: RunStatistics) -> pd.DataFrame:
-    """Return the ranked cells: a row for each metric of a technique at a scenario's level of bias."""
-    keys = statistics.intervals[[*WHERE, "metric"]]
-    keys = keys[~unranked(keys, statistics.baselines, statistics.undo)]
-    telling: pd.DataFrame = keys[~repeated_levels(statistics.run, keys)]
-    return telling
 
 
 def hidden(statistics: RunStatistics) -> Hidden | None:

@@ -153,12 +153,12 @@ def overview(facts: Facts) -> Overview:
 
 def level_by_level(facts: Facts) -> list[Overview]:
     """Return the answers of each scenario at each level of bias."""
-    found: dict[tuple[str, float], list[Case]] = {}
-    for scenario in facts.scenarios:
-        for answers in scenario.answers:
-            for level in answers.levels:
-                found.setdefault((scenario.file, level.level), []).append(Case(scenario, answers, level))
-    return [_overview(cases) for cases in found.values()]
+    cases = [
+        Case(one, answers, at) for one in facts.scenarios for answers in one.answers for at in answers.levels
+    ]
+    keys = [(case.scenario.file, case.level.level) for case in cases]
+    pairs = [*zip(keys, cases, strict=True)]
+    return [_overview(case for at, case in pairs if at == key) for key in dict.fromkeys(keys)]
 
 
 def _overview(of: Iterable[Case]) -> Overview:
