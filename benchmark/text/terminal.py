@@ -19,7 +19,7 @@ WIDTH = 100
 
 _INDENT = 2
 _LONGEST_NAME = 24  # columns of the names in a table; longer ones continue in further lines
-_STYLES = {"strong_open": "bold", "em_open": "italic"}
+_STYLES = {"strong": "bold", "em": "italic"}
 
 
 def output_console(*, quiet: bool = False) -> Console:
@@ -130,21 +130,13 @@ def _table(node: SyntaxTreeNode, width: int) -> RenderableType:
     return table
 
 
-def _inline(node: SyntaxTreeNode) -> Text:
-    """Return the text of a block or a cell, which has one child or none."""
+def _inline(node: SyntaxTreeNode, style: str = "") -> Text:
     from rich.text import Text
 
-    text, styles = Text(), list[str]()
-    for part in (own for child in node.children for own in child.token.children or ()):
-        match part.type:
-            case "strong_open" | "em_open":
-                styles.append(_STYLES[part.type])
-            case "strong_close" | "em_close":
-                styles.pop()
-            case "softbreak":
-                text.append(" ")
-            case "hardbreak":
-                text.append("\n")
-            case _:
-                text.append(part.content, " ".join(styles))
+    text = Text()
+    for part in node.children:
+        if part.children:
+            text.append_text(_inline(part, f"{style} {_STYLES.get(part.type, '')}".strip()))
+        else:
+            text.append({"softbreak": " ", "hardbreak": "\n"}.get(part.type, part.content), style)
     return text
