@@ -142,17 +142,6 @@ def test_values_that_other_code_computed_are_no_contradiction(tmp_path: Path) ->
         assert store.read(["a"]) == [cell("a")]
 
 
-def test_stores_of_earlier_versions_are_merged(tmp_path: Path) -> None:
-    path = stored(tmp_path / "1.sqlite", cell("a"))
-    with sqlite3.connect(path) as connection:
-        for table in ("convergence", "scored", "scorings", "predictions", "checks"):
-            connection.execute(f"DROP TABLE {table}")
-    connection.close()
-    with Store(tmp_path / "all.sqlite") as store:
-        assert store.merge([path]) == 1
-        assert store.read(["a"]) == [cell("a", convergence=None, scoring="")]
-
-
 def test_what_is_no_store_is_refused(tmp_path: Path) -> None:
     good = stored(tmp_path / "good.sqlite", cell("a"))
     other = stored(tmp_path / "other.sqlite", cell("a"))

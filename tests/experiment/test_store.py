@@ -40,20 +40,6 @@ def test_a_cell_that_is_written_again_is_replaced_with_its_metrics(tmp_path: Pat
         assert store.read(["a"]) == [again]
 
 
-def test_a_store_of_the_time_before_convergence_was_kept_is_read(tmp_path: Path) -> None:
-    path = tmp_path / "s.sqlite"
-    with Store(path) as store:
-        store.write([cell("a")])
-    with sqlite3.connect(path) as connection:
-        connection.execute("DROP TABLE convergence")
-    connection.close()
-    with Store(path) as store:
-        assert store.read(["a"]) == [cell("a")]
-        converged = cell("b", convergence=Convergence(7, 1e-9, 1e-6))
-        store.write([converged])
-        assert store.read(["a", "b"]) == [cell("a"), converged]
-
-
 def test_it_is_known_which_code_scored_a_cell_and_by_which_metrics(tmp_path: Path) -> None:
     each = cell("b", metrics=(MetricValue("precision[f]", 0.5), MetricValue("precision[m]", 0.6)))
     with Store(tmp_path / "s.sqlite") as store:

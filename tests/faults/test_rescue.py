@@ -192,17 +192,6 @@ def test_damaged_predictions_count_as_not_kept(sound: bytes, tmp_path: Path) -> 
         assert store.rows(cell(6).key) == cell(6).rows
 
 
-def test_a_store_of_the_time_before_checksums_gets_them(sound: bytes, tmp_path: Path) -> None:
-    path = tmp_path / "s.sqlite"
-    path.write_bytes(sound)
-    with contextlib.closing(sqlite3.connect(path)) as connection:
-        written = connection.execute("SELECT * FROM checks").fetchall()
-        connection.execute("DROP TABLE checks")
-    assert read_back(path) == (len(CELLS), "")
-    with contextlib.closing(sqlite3.connect(path)) as connection:
-        assert connection.execute("SELECT * FROM checks").fetchall() == written
-
-
 @pytest.mark.parametrize(
     "value", [-0.0, 1, np.float64(0.1), float("nan"), float("inf"), 1e-320, 10**17, True]
 )

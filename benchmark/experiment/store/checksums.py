@@ -2,7 +2,7 @@
 
 import sqlite3
 import zlib
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 UNREADABLE = (sqlite3.Error, TypeError, ValueError, OverflowError)
@@ -64,19 +64,17 @@ def _number(value: float | None) -> float | None:
     return None if value is None or value != value else float(value) + 0.0
 
 
-def checksums(
-    connection: sqlite3.Connection, among: str = "", prefix: str = ""
-) -> Iterator[tuple[str, int, int | None]]:
-    """Yield the key of each stored cell, the checksum of its present data, and the written checksum.
+def damage_of(connection: sqlite3.Connection, prefix: str = "") -> str:
+    """Return how many cells do not match their checksums, in words; empty if all do.
 
-    ``among`` names a table with the wanted keys, all if empty; ``prefix`` begins the names of the tables.
+    ``prefix`` begins the names of the tables.
     """
-    where = f"WHERE key IN (SELECT key FROM {among})" if among else ""
+    n = 0
     # Both tables are read in the order of keys, so that neither is held in memory.
-    rows = connection.execute(f"{_METRICS.format(prefix=prefix)} {where} ORDER BY key, metric")
+    rows = connection.execute(f"{_METRICS.format(prefix=prefix)} ORDER BY key, metric")
     row = rows.fetchone()
     for *cell, steps, residual, tolerance, digest, written in connection.execute(
-        f"{_CELLS.format(prefix=prefix)} {where} ORDER BY key"
+        f"{_CELLS.format(prefix=prefix)} ORDER BY key"
     ):
         key = cell[0]
         metrics = []
@@ -85,21 +83,5 @@ def checksums(
                 metrics.append(row[1:])
             row = rows.fetchone()
         convergence = None if steps is None else (steps, residual, tolerance)
-        yield key, checksum(cell, metrics, convergence, digest or ""), written
-
-
-def damage_of(connection: sqlite3.Connection, prefix: str = "") -> str:
-    """Return how many cells do not match their checksums, in words; empty if all do."""
-    n = sum(present != written for _, present, written in checksums(connection, prefix=prefix))
+        n += checksum(cell, metrics, convergence, digest or "") != written
     return f"{n:,} cell(s) do not match their checksums" if n else ""
-
-
-def add_checks(connection: sqlite3.Connection, among: str = "") -> None:
-    """Backfill missing checksums from the stored content."""
-    present = [(key, content) for key, content, _ in checksums(connection, among)]
-    connection.executemany("INSERT INTO checks VALUES (?, ?, NULL)", present)
-    connection.create_function("crc32", 1, zlib.crc32, deterministic=True)
-    connection.execute(
-        "UPDATE checks SET rows = crc32(predictions.rows) FROM predictions "
-        "WHERE checks.key = predictions.key AND checks.rows IS NULL"
-    )

@@ -8,7 +8,7 @@ from pathlib import Path
 import filelock
 
 from benchmark.errors import StoreError
-from benchmark.experiment.store.checksums import UNREADABLE, add_checks, damage_of, is_damage
+from benchmark.experiment.store.checksums import UNREADABLE, damage_of, is_damage
 from benchmark.experiment.store.schema import check_format, held, lock_path, not_a_store
 
 _STAGED = ("cells", "results", "convergence", "scorings", "scored", "predictions", "checks")
@@ -43,34 +43,29 @@ def take_over(connection: sqlite3.Connection, path: Path, others: Sequence[Path]
                 f"{other_path} cannot be merged into itself", remedy="name another folder with --output"
             )
         with _reading(other_path) as other:
-            has_checks = _stage(connection, other, other_path)
-        if has_checks and (damage := damage_of(connection, prefix="their_")):
+            _stage(connection, other, other_path)
+        if damage := damage_of(connection, prefix="their_"):
             raise _damaged(other_path, damage)
         _refuse_contradiction(connection, other_path, path, others[:number])
         new += _take_staged(connection)
-        if not has_checks:
-            add_checks(connection, among="temp.fresh")
     return new
 
 
-def _stage(connection: sqlite3.Connection, other: sqlite3.Connection, path: Path) -> bool:
-    """Copy another store into temporary tables, kept on disk by SQLite; return whether it has checksums."""
-    theirs = {name for (name,) in other.execute("SELECT name FROM sqlite_master WHERE type = 'table'")}
+def _stage(connection: sqlite3.Connection, other: sqlite3.Connection, path: Path) -> None:
+    """Copy another store into temporary tables, kept on disk by SQLite."""
     for table in _STAGED:
         connection.execute(f"DROP TABLE IF EXISTS temp.their_{table}")
         connection.execute(f"CREATE TEMP TABLE their_{table} AS SELECT * FROM {table} LIMIT 0")
-        if table in theirs:
+        try:
             rows = other.execute(f"SELECT * FROM {table}")
             values = ", ".join("?" for _ in rows.description)
-            try:
-                connection.executemany(f"INSERT INTO their_{table} VALUES ({values})", rows)
-            except UNREADABLE as error:
-                if not is_damage(error):  # for example a full disk
-                    raise
-                raise _damaged(path, str(error)) from error
+            connection.executemany(f"INSERT INTO their_{table} VALUES ({values})", rows)
+        except UNREADABLE as error:
+            if not is_damage(error):  # for example a full disk
+                raise
+            raise _damaged(path, str(error)) from error
     for table in ("results", "convergence", "scored", "checks"):
         connection.execute(f"CREATE INDEX temp.their_{table}_key ON their_{table} (key)")
-    return "checks" in theirs
 
 
 def _damaged(path: Path, details: str) -> StoreError:

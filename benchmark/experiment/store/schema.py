@@ -25,29 +25,24 @@ CREATE TABLE results (
     reason TEXT NOT NULL,      -- why it is undefined, else empty
     PRIMARY KEY (key, metric)
 ) WITHOUT ROWID;
-"""
-# Tables of later versions, which are added to older stores when they are opened.
-LATER_TABLES = """
-CREATE TABLE IF NOT EXISTS convergence (
+CREATE TABLE convergence (
     key TEXT PRIMARY KEY REFERENCES cells (key),
     steps INTEGER NOT NULL, residual REAL NOT NULL, tolerance REAL NOT NULL
 ) WITHOUT ROWID;
-CREATE TABLE IF NOT EXISTS scorings (
+CREATE TABLE scorings (
     id INTEGER PRIMARY KEY,
     digest TEXT NOT NULL,      -- SHA-256 of the code that computed metrics
     metrics TEXT NOT NULL,     -- their names, separated by blanks
     UNIQUE (digest, metrics)
 );
-CREATE TABLE IF NOT EXISTS scored (
+CREATE TABLE scored (
     key TEXT PRIMARY KEY REFERENCES cells (key),
     scoring INTEGER NOT NULL REFERENCES scorings (id)
 ) WITHOUT ROWID;
-CREATE TABLE IF NOT EXISTS predictions (
+CREATE TABLE predictions (
     key TEXT PRIMARY KEY REFERENCES cells (key),
     rows BLOB NOT NULL         -- predictions and scores of all test rows, where a metric needs them
 );
-"""
-CHECKS = """
 CREATE TABLE checks (
     key TEXT PRIMARY KEY REFERENCES cells (key),
     content INTEGER NOT NULL,  -- CRC-32 of what the tables above say of the cell, predictions apart

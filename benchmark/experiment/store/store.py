@@ -19,7 +19,7 @@ import filelock
 from benchmark.errors import GOES_ON, StoreError
 from benchmark.experiment.store import schema
 from benchmark.experiment.store.cell import CellResult, Stored
-from benchmark.experiment.store.checksums import UNREADABLE, add_checks, checksum, damage_of, is_damage
+from benchmark.experiment.store.checksums import UNREADABLE, checksum, damage_of, is_damage
 from benchmark.experiment.store.merge import take_over
 from benchmark.experiment.store.rescue import is_store, read_damaged
 
@@ -90,16 +90,11 @@ class Store:
             raise
 
     def _check(self) -> None:
-        """Complete the tables, and raise an error if the file or a cell is damaged."""
+        """Raise an error if the file or a cell is damaged."""
         with self._damage_noticed():
             (state,) = self._connection.execute("PRAGMA integrity_check(1)").fetchone()
             if state != "ok":
                 raise _DamagedError(state.rpartition("\n")[2])
-            self._connection.executescript(schema.LATER_TABLES)
-            if not self._connection.execute("SELECT 1 FROM sqlite_master WHERE name = 'checks'").fetchone():
-                with self._transaction():
-                    self._connection.execute(schema.CHECKS)
-                    add_checks(self._connection)
             if damage := damage_of(self._connection):
                 # With one damaged key, cells could be written in vain, so nothing is mended in place.
                 raise _DamagedError(damage)
