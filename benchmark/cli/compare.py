@@ -23,12 +23,11 @@ def add_options(option: Options) -> None:
 
 
 def execute(options: argparse.Namespace) -> int:
-    from rich.console import Console
-
     from benchmark.experiment.plan import load_experiment
-    from benchmark.published.comparison_files import compare_folder, print_comparison, write_comparison
+    from benchmark.published.comparison_files import compare_folder, write_comparison
+    from benchmark.published.text import summary_markdown
     from benchmark.runs.comparison import compare_runs
-    from benchmark.text.terminal import output_console, print_markdown
+    from benchmark.text.terminal import output_console, print_markdown, say
     from benchmark.text.writing import figure_formats
     from benchmark.wording import render_values
 
@@ -45,5 +44,7 @@ def execute(options: argparse.Namespace) -> int:
         allow_embedded=options.allow_embedded,
     )
     written = write_comparison(options.folder, comparison, figures=options.figures != "none", formats=formats)
-    print_comparison(Console(emoji=False), comparison, output_dir=options.folder, written=written)
+    console = output_console()
+    print_markdown(console, summary_markdown(comparison, short=True))
+    say(console, f"{len(written)} files written to {options.folder}; begin with comparison.md")
     return EXIT_OK

@@ -8,7 +8,6 @@ from pathlib import Path
 
 import numpy as np
 import pandas as pd
-from rich.console import Console
 
 from benchmark.declarations import declaration_dir
 from benchmark.errors import ReportError
@@ -19,7 +18,6 @@ from benchmark.published.readings import KEY, read_readings
 from benchmark.published.text import summary_markdown, table_markdown
 from benchmark.runs.finished import read_frame, read_run
 from benchmark.text.spreadsheet import csv_text
-from benchmark.text.terminal import print_markdown, say
 from benchmark.text.writing import FORMATS_WRITTEN, write_atomically
 
 PUBLISHED_COLUMNS = (*KEY, "value")
@@ -122,11 +120,3 @@ def write_comparison(
         for path in set((folder / "comparison").glob(pattern)) - set(written):
             path.unlink()
     return written
-
-
-def print_comparison(
-    console: Console, comparison: Comparison, *, output_dir: Path, written: Sequence[Path]
-) -> None:
-    """Print the differences from the published numbers, and where the files are."""
-    print_markdown(console, summary_markdown(comparison, short=True))
-    say(console, f"{len(written)} files written to {output_dir}; begin with comparison.md")
