@@ -20,7 +20,6 @@ def test_what_was_written_comes_back_exactly_and_in_the_asked_order(tmp_path: Pa
         store.write(cells[:2])
         store.write(cells[2:])
         assert store.read(["c", "unknown", "a", "b"]) == [cells[2], cells[0], cells[1]]
-        assert store.read(["a"], counts=False) == [dataclasses.replace(cells[0], counts=())]
         names = frozenset({"accuracy", "discrimination"})
         assert store.statuses() == {
             "a": Stored("ok", 0.5, "", names),

@@ -273,18 +273,17 @@ class Store:
         with self._transaction():
             return take_over(self._connection, self.path, others)
 
-    def read(self, keys: Sequence[str], *, counts: bool = True) -> list[CellResult]:
+    def read(self, keys: Sequence[str]) -> list[CellResult]:
         """Return the stored cells among ``keys``, in that order, without the predictions of their rows.
 
-        Metrics are sorted by name. Cells with wrong checksums are left out. Counts, which take half of the
-        memory, can be left empty.
+        Metrics are sorted by name. Cells with wrong checksums are left out.
         """
         cells: dict[str, CellResult] = {}
         for start in range(0, len(keys), _PARAMETERS):
-            cells |= self._read(keys[start : start + _PARAMETERS], counts)
+            cells |= self._read(keys[start : start + _PARAMETERS])
         return [cells[key] for key in keys if key in cells]
 
-    def _read(self, keys: Sequence[str], with_counts: bool) -> dict[str, CellResult]:
+    def _read(self, keys: Sequence[str]) -> dict[str, CellResult]:
         def rows(query: str) -> sqlite3.Cursor:
             return self._connection.execute(f"{query} WHERE key IN ({', '.join('?' * len(keys))})", keys)
 
@@ -300,17 +299,13 @@ class Store:
         }
         written = dict(rows("SELECT key, content FROM checks").fetchall())
         cells = {}
-        for *head, counts, seconds in rows("SELECT * FROM cells"):
-            key = head[0]
+        for row in rows("SELECT * FROM cells"):
+            key = row[0]
             # Names are the same in many cells: held once, a million cells take two fifths less memory.
-            shared: list[Any] = [sys.intern(value) if type(value) is str else value for value in head]
-            cell = CellResult.stored(
-                (*shared, counts if with_counts else "", seconds),
-                metrics.get(key, ()),
-                convergence.get(key),
-                scoring=scorings.get(key, ""),
-            )
-            if _checksum((*head, counts, seconds), cell) == written.get(key):
+            shared = [sys.intern(value) if type(value) is str else value for value in row[:-2]]
+            values, scoring = metrics.get(key, ()), scorings.get(key, "")
+            cell = CellResult.stored((*shared, *row[-2:]), values, convergence.get(key), scoring=scoring)
+            if _checksum(row, cell) == written.get(key):
                 cells[key] = cell
         return cells
 
