@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
@@ -35,7 +35,9 @@ def scenario_answers(
     ``answers`` are :func:`~benchmark.statistics.answers.answer_table`, and ``results`` all values of the run.
     """
     rows, planted = scenario.rows(answers), scenario.dataset.planted(scenario.bias)
-    effects = _effects(scenario.rows(results), baseline, resampling) if baseline else {}
+    results = scenario.rows(results[results["metric"] == DISCRIMINATION])
+    changes = records(level_changes(results, baseline, resampling)) if baseline else ()
+    effects = {row.beta: Estimate.of(row, "change") for row in changes}
     goals: tuple[Any, ...] = GOALS
     found = []
     for goal in goals:
@@ -68,12 +70,6 @@ def why_unanswered(run: Manifest, scenario: Scenario, answers: pd.DataFrame) -> 
     if run.metric(GOAL_METRICS[RESTORE]) is None:
         return Reason(code="distance_not_measured")
     return Reason(code="nothing_planted")
-
-
-def _effects(results: pd.DataFrame, baseline: str, resampling: Resampling | None) -> Mapping[float, Estimate]:
-    """Return by how much each level of bias moves the baseline's discrimination."""
-    changes = level_changes(results[results["metric"] == DISCRIMINATION], baseline, resampling)
-    return {row.beta: Estimate.of(row, "change") for row in records(changes)}
 
 
 def _level(rows: list[Any], baseline: str, criteria: Criteria, **known: Any) -> Level:

@@ -22,6 +22,8 @@ Choice = Literal["least", "cheap"]
 
 
 def _six_digits(value: Any) -> Any:
+    if isinstance(value, dict):
+        return {name: _six_digits(inner) for name, inner in value.items()}
     if not isinstance(value, float):
         return value
     return float(f"{value:.6g}") if math.isfinite(value) else None
@@ -55,7 +57,7 @@ class Reason(Fact):
     """A code with the arguments of its words."""
 
     code: str
-    args: dict[str, Any] = {}
+    args: Annotated[dict[str, Any], BeforeValidator(_six_digits)] = {}
 
 
 class Estimate(Fact):

@@ -17,8 +17,9 @@ from benchmark.runs.manifest import Manifest
 from benchmark.runs.report_frames import Scenario
 from benchmark.statistics.answers import ACCURACY, DISCRIMINATION, ConstantAnswer, random_accuracy
 from benchmark.tables.numbers import DEGENERATE, MEANINGS, standing_signs
+from benchmark.text.words import repetitions
 from benchmark.wording import vocabulary
-from benchmark.wording.described import all_planted, provenance, repetitions
+from benchmark.wording.described import all_planted, provenance
 
 CONSTANT_LINE: Look = {"color": "#A02020", "lw": 1.0, "ls": (0, (7, 2, 1.5, 2)), "zorder": 1.4}
 """Look of the line at the accuracy of the best constant answer."""
@@ -49,7 +50,7 @@ def signs_of(
 def tested(dataset: DatasetDescription, run: Manifest) -> str:
     """Return test data and number of repetitions, for a subtitle."""
     source = provenance(dataset)
-    return f"{source[0].upper()}{source[1:]}; {repetitions(run)}"
+    return f"{source[0].upper()}{source[1:]}; {repetitions(run.repetitions)}"
 
 
 def subtitle(scenario: Scenario, run: Manifest, explanation: str) -> str:

@@ -20,8 +20,8 @@ from benchmark.runs.report_frames import Scenario, records
 from benchmark.statistics.answers import undo_of, with_useful
 from benchmark.statistics.decisions import LEAST_PEOPLE
 from benchmark.tables.numbers import BELOW_CONSTANT, DEGENERATE
+from benchmark.text.words import repetitions
 from benchmark.wording import vocabulary
-from benchmark.wording.described import repetitions
 
 _MOST_BETAS = 5
 _MOST_COLUMNS = 3
@@ -162,7 +162,7 @@ def draw_gaps(statistics: RunStatistics, rows: pd.DataFrame, choice: Choice = EV
         title=f"{get_metric(metric).title}, largest gap: what techniques change for every attribute",
         subtitle="The gap of a technique minus the baseline's gap on the same samples. Above 0 (right) "
         "groups are farther apart. Techniques know only the group above the panel. Means of "
-        f"{repetitions(run)} with 95 % intervals. Filled: the interval leaves out 0.",
+        f"{repetitions(run.repetitions)} with 95 % intervals. Filled: the interval leaves out 0.",
         notes=marks.notes(*(s.dataset for s in scenarios)),
         panel_titles=[
             f"{scenario.heading}, {scenario.dataset.sensitive_feature} = "
@@ -230,9 +230,10 @@ def draw_restoration(statistics: RunStatistics, scenario: Scenario, choice: Choi
         panel=(1.95, labels.height),
         title="Goal: restore decisions. Who gets back what the bias took: "
         f"{scenario.heading}, {run.level_text(beta)}",
-        subtitle=f"The nearest to the clean model is first. Shares of people in {repetitions(run)}, with "
-        "95 % intervals. Clean model: the untreated learner, trained without planted bias. Refit: the same "
-        "learner on a random draw of the rows; on biased rows it gives back decisions by chance.",
+        subtitle="The nearest to the clean model is first. Shares of people in "
+        f"{repetitions(run.repetitions)}, with 95 % intervals. Clean model: the untreated learner, trained "
+        "without planted bias. Refit: the same learner on a random draw of the rows; on biased rows it gives "
+        "back decisions by chance.",
         notes=[
             "Better or worse: the 95 % interval of the difference to the refit on biased rows leaves out 0. "
             f"Hollow: see the sign beside the name. No mark: fewer than {LEAST_PEOPLE} people to count.",

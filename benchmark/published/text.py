@@ -13,9 +13,8 @@ from benchmark.metrics import list_metrics
 from benchmark.published.pairing import TOLERANCES, Comparison
 from benchmark.tables.numbers import HEADINGS
 from benchmark.text import markdown
-from benchmark.text.words import number, sentence
+from benchmark.text.words import number, repetitions, sentence
 from benchmark.wording import render_values
-from benchmark.wording.described import repetitions
 
 FAR = 0.03
 """Mean absolute error above which a dataset's technique is listed among the worst."""
@@ -115,7 +114,7 @@ def _rendered(template: str, comparison: Comparison, rows: pd.DataFrame, **value
         "benchmark.published",
         comparison=comparison,
         run=run,
-        samples=repetitions(run),
+        samples=repetitions(run.repetitions),
         partial=((everything["n"] > 0) & (everything["n"] < run.repetitions)).sum(),
         versions=[f"{name} {run.versions[name]}" for name in _PACKAGES if name in run.versions],
         reasons=missing.value_counts(sort=False).items(),

@@ -21,9 +21,9 @@ from benchmark.statistics.answers import ACCEPTANCE, ACCURACY, DISCRIMINATION, N
 from benchmark.statistics.cells import WHERE, Baselines, row_means, to_cells
 from benchmark.tables.layout import Cell
 from benchmark.text.embedded import extent
-from benchmark.text.words import sentence, share
+from benchmark.text.words import repetitions, sentence, share
 from benchmark.wording import vocabulary
-from benchmark.wording.described import all_planted, provenance, repetitions
+from benchmark.wording.described import all_planted, provenance
 
 ACCEPTED = "accepted"
 """The column of the shares accepted: of all, of the deprived and of the favored group."""
@@ -191,7 +191,7 @@ class Numbers:
         """The start of notes: what numbers are means of, and their intervals."""
         interval = vocabulary()["interval"]["overlaps" if self.run.experiment.overlaps else "samples"]
         half = f", ± half of {interval}" if self.means["ci_high"].notna().any() else ""
-        return f"Mean of {repetitions(self.run)}{half}."
+        return f"Mean of {repetitions(self.run.repetitions)}{half}."
 
     @property
     def notes(self) -> str:

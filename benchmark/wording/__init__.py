@@ -19,7 +19,7 @@ from jinja2 import Environment
 from markupsafe import Markup
 
 from benchmark.data.reading import FEW_ROWS
-from benchmark.facts.model import Answers, Estimate, Facts, Reason, Run, Standing
+from benchmark.facts.model import Answers, Estimate, Facts, Reason, Standing
 from benchmark.text import markdown, words
 from benchmark.text.templates import environment
 from benchmark.wording.overview import MOST_IN_COLUMNS, Overview, Row, level_by_level, overview
@@ -154,7 +154,8 @@ def _values(facts: Facts) -> dict[str, Any]:
     titles = {technique.name: technique.title for technique in facts.techniques}
     datasets = {dataset.name: dataset for dataset in facts.datasets}
     metrics = {metric.name: metric.title for metric in facts.metrics}
-    name = facts.run.level_name
+    name, protocol = facts.run.level_name, facts.run.protocol
+    folds = protocol.folds
     level = functools.partial(words.level_text, name)
     parts = {part for at in (facts, *facts.scenarios) for part in type(at).model_fields if getattr(at, part)}
     return {
@@ -182,7 +183,7 @@ def _values(facts: Facts) -> dict[str, Any]:
         "citations": lambda: _citations(facts),
         "questions": QUESTIONS,
         "overview": overview(facts),
-        "samples": _samples(facts.run),
+        "samples": words.repetitions(protocol.repetitions) + (f" of {folds} folds" if folds else ""),
         "level_by_level": lambda: level_by_level(facts),
         "most_in_columns": MOST_IN_COLUMNS,
         "few_rows": FEW_ROWS,
@@ -198,12 +199,6 @@ def _citations(facts: Facts) -> str:
     ours = template.render(version=run.versions.get("betabench", ""), year=run.finished[:4]).strip()
     cards = (dataset.bibtex.strip() for dataset in facts.datasets)
     return "\n".join(dict.fromkeys(filter(None, [ours, *cards])))
-
-
-def _samples(run: Run) -> str:
-    """Return the number of samples of a run: ``"30 repetitions"``, ``"1 repetition of 5 folds"``."""
-    folds = run.protocol.folds
-    return words.repetitions(run.protocol.repetitions) + (f" of {folds} folds" if folds else "")
 
 
 def _met(overview: Overview, rows: Iterable[Row]) -> list[Mapping[str, str]]:

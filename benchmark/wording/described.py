@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from benchmark.runs.descriptions import DatasetDescription, PlantedBias
 from benchmark.runs.manifest import Manifest
-from benchmark.text import words
 from benchmark.text.embedded import NOT_REAL_LOUD, SAMPLED
 from benchmark.text.words import LEVEL_SIGNS, SEVERAL_LEVELS
 
@@ -31,11 +30,6 @@ def planted(bias: PlantedBias) -> str:
 def all_planted(dataset: DatasetDescription) -> str:
     """Return all biases that are planted in a dataset."""
     return "; ".join(planted(bias) for bias in dataset.bias if bias.description)
-
-
-def repetitions(run: Manifest) -> str:
-    """Return a run's number of repetitions in words."""
-    return words.repetitions(run.repetitions)
 
 
 def level_axis(run: Manifest) -> str:
