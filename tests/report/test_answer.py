@@ -249,6 +249,20 @@ def test_another_baseline_than_doing_nothing_is_named() -> None:
     assert "compared with" not in printed(with_level(techniques=rows))  # each has its own
 
 
+def test_the_own_learner_of_a_technique_is_named_as_that() -> None:
+    techniques = (
+        Technique(name="none", title="No technique", method="none"),
+        Technique(name="one", title="First one", method="one"),
+        Technique(name="one_learner", title="No technique (one)", method="none"),
+    )
+    learners = (standing("none", 0.3, role="baseline"), standing("one_learner", 0.4, role="baseline"))
+    best = standing("one", 0.05, verdict="helps", best=("least",), baseline="one_learner")
+    facts = with_level(techniques=(*learners, best)).model_copy(update={"techniques": techniques})
+    text = " ".join(printed(facts).split())
+    assert "lowers discrimination from .40 to .05" in text
+    assert "of accuracy, compared with doing nothing with its own learner." in text
+
+
 @pytest.mark.parametrize("baselines", [("two",), ("two", "three")])
 def test_a_technique_with_its_own_learner_is_compared_with_that(baselines: tuple[str, ...]) -> None:
     nothing = standing("none", 0.3, role="baseline")
