@@ -1,1 +1,1 @@
-"""Pages as HTML: a finished run, an audit, and the index of runs."""
+"""Pages as HTML: a finished run, the atlas, the index of runs, and any Markdown."""
