@@ -143,7 +143,7 @@ def _train_rows(experiment: Experiment, data: PreparedDataset) -> int:
 def _favorable(experiment: Experiment, data: PreparedDataset, outcome: Outcome) -> dict[str, Any]:
     """Return the shares of favorable labels in the rows of tests, by repetition.
 
-    Shares in original rows average folds, as accuracy does. There are none for an audit, or if all
+    Shares in original rows are means, as accuracy is. There are none for an audit, or if all
     repetitions have the same rows. Shares in rows with hidden bias are the same at all levels. A share is
     None if the repetition has no result.
     """

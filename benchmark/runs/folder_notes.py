@@ -19,7 +19,7 @@ from benchmark.experiment.store import read_last_run
 from benchmark.models import Identifying, Identity
 from benchmark.runs.manifest import settings_of
 
-# Each value of a manifest by the names that lead to it, such as ("datasets", "adult", "folds").
+# Each value of a manifest by the names that lead to it, such as ("datasets", "adult", "test_rows").
 _Path: TypeAlias = tuple[str, ...]
 
 

@@ -21,7 +21,7 @@ ROPE = 0.01
 """Differences up to which two techniques are practically equivalent, in the metric's unit."""
 
 FEW_REPETITIONS = 5
-"""Repetitions, or folds of them, below which hardly any difference can be shown."""
+"""Splits below which hardly any difference can be shown."""
 
 EQUAL = 1e-6
 """Means of shares that differ by less are equal: the difference is rounding, or one row of a million."""
