@@ -4,17 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from functools import partial
+from typing import Any
 
 import numpy as np
 import pandas as pd
 from matplotlib.lines import Line2D
-from matplotlib.ticker import FixedLocator, FormatStrFormatter, NullLocator
+from matplotlib.ticker import FormatStrFormatter, NullLocator
 
 from benchmark.audit.alternation.exchange import Variant
 from benchmark.audit.alternation.experiment import AlternationExperiment, AlternationOutcome
 from benchmark.figures import Drawing
 from benchmark.figures.page import Page
-from benchmark.figures.style import line_style, padded, styled
+from benchmark.figures.style import line_style, padded, set_level_ticks, styled
 from benchmark.text.words import file_name
 
 _METHODS: dict[Variant, str] = {
@@ -57,12 +58,10 @@ def draw_means(results: pd.DataFrame, title: str, subtitle: str) -> Page:
         by_fold = rows.set_index("fold")
         new_value = second if group == first else first
         panels[f"{group} → {new_value}"] = [by_fold[column] for column in ("mean", "mean_alternated")]
-    page = _draw_panels(results, panels, title, subtitle, ("own value", "exchanged"), "mean prediction")
-    values = results[["mean", "mean_alternated"]].to_numpy()
-    low, high = padded(values, 0.06, 0.0, 2.0 if np.nanmin(values) == np.nanmax(values) else 0.0)
-    for axes in page.panels:
-        axes.set_ylim(low, high)
-    return page.fit()
+    values = results[["mean", "mean_alternated"]]
+    limits = padded(values, 0.06, 1.0 if values.stack().nunique() == 1 else 0.0)
+    legend = ("own value", "exchanged")
+    return _draw_panels(panels, legend, limits, title=title, subtitle=subtitle, label="mean prediction")
 
 
 @styled()
@@ -89,44 +88,37 @@ def draw_divergences(results: pd.DataFrame, title: str, subtitle: str) -> Page:
         ]
         for (first, second), rows in drawn.groupby(["first", "second"], sort=False)
     }
-    page = _draw_panels(results, panels, title, subtitle, ("rows of (1)", "rows of (2)"), "divergence", notes)
-    top = float(positive.max()) if len(positive) else 1.0
-    for axes in page.panels:
+    limits = padded([0.0, *positive], 0.05, 0.04)
+    if logarithmic:
+        limits = float(positive.min()) / 1.6, float(positive.max()) * 1.6
+    texts = {"title": title, "subtitle": subtitle, "notes": notes}
+    legend = ("rows of (1)", "rows of (2)")
+    return _draw_panels(panels, legend, limits, label="divergence", logarithmic=logarithmic, **texts)
+
+
+def _draw_panels(
+    panels: Mapping[str, Sequence[pd.Series]],
+    legend: tuple[str, str],
+    limits: tuple[float, float],
+    *,
+    label: str,
+    logarithmic: bool = False,
+    **texts: Any,
+) -> Page:
+    """Draw lines over the folds in each panel; ``texts`` are those of the page."""
+    columns = min(len(panels), 4)
+    size = (1.95, 1.3) if columns == 4 else (3.1, 2.2)
+    page = Page(len(panels), columns, panel=size, panel_titles=list(panels), **texts)
+    looks = [Line2D([], [], **line_style(i), label=words) for i, words in enumerate(legend)]
+    page.legend_beside(page.panels[0], looks)
+    for axes, lines in zip(page.panels, panels.values(), strict=True):
+        for position, line in enumerate(lines):
+            axes.plot(line.index, line, **line_style(position))
+        set_level_ticks(axes, sorted(lines[0].index))
         if logarithmic:
             axes.set_yscale("log")
             axes.yaxis.set_major_formatter(FormatStrFormatter("%g"))
             axes.yaxis.set_minor_locator(NullLocator())
-            axes.set_ylim(float(positive.min()) / 1.6, top * 1.6)
-        else:
-            axes.set_ylim(-0.04 * top, 1.06 * top)
+        axes.set_ylim(*limits)
+    page.name_axes("fold", label)
     return page.fit()
-
-
-def _draw_panels(
-    results: pd.DataFrame,
-    panels: Mapping[str, Sequence[pd.Series]],
-    title: str,
-    subtitle: str,
-    legend: tuple[str, str],
-    y_label: str,
-    notes: Sequence[str] = (),
-) -> Page:
-    columns = min(len(panels), 4)
-    page = Page(
-        len(panels),
-        columns,
-        panel=(1.95, 1.3) if columns == 4 else (3.1, 2.2),
-        title=title,
-        subtitle=subtitle,
-        notes=notes,
-        panel_titles=list(panels),
-    )
-    looks = [Line2D([], [], **line_style(i), label=words) for i, words in enumerate(legend)]
-    page.legend_beside(page.panels[0], looks)
-    folds = sorted(results["fold"].unique())
-    for axes, lines in zip(page.panels, panels.values(), strict=True):
-        for position, line in enumerate(lines):
-            axes.plot(line.index, line, **line_style(position))
-        axes.xaxis.set_major_locator(FixedLocator(folds[:: max(1, len(folds) // 5)]))
-    page.name_axes("fold", y_label)
-    return page

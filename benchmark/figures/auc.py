@@ -32,20 +32,19 @@ def draw_auc(frame: pd.DataFrame, title: str, choice: Choice = EVERYTHING) -> Pa
     rows = rows[rows["model"].isin(models)]
     missing = rows.loc[rows["value"].isna(), "model"].unique()
     by_metric = {metric: rows[rows["metric"] == metric] for metric in AUC_METRICS}
-    sizes = by_metric["auc"].groupby("group", sort=False)["n_rows"].agg(["min", "max"])
-    groups = [str(name) for name in sizes.index]
-    counts = [
-        f"{low:,}" if low == high else f"{low:,} to {high:,}" for low, high in sizes.to_numpy().tolist()
-    ]
-    named = [f"{name} (n\u00a0=\u00a0{count})" for name, count in zip(groups, counts, strict=True)]
-    labels = {True: RowLabels(named, choice.width), False: RowLabels(models, choice.width)}
+    groups = dict(by_metric["auc"][["group", "n_rows"]].itertuples(index=False, name=None))
+    positions = {name: i for i, name in enumerate(groups)}
+    named = [f"{name} (n\u00a0=\u00a0{n:,})" for name, n in groups.items()]
+    labels = {
+        True: RowLabels(named, choice.width, least=0.1 + 0.1 * len(models)),
+        False: RowLabels(models, choice.width),
+    }
     limits = style.padded([*by_metric["auc_overall"]["value"], *by_metric["auc"]["value"]], 0.08, 0.01)
     has_chance = limits[0] <= _CHANCE <= limits[1]
-    heights = [len(own) * max(own.row, 0.1 + 0.1 * len(models) * of) for of, own in labels.items()]
     page = Page(
         len(metrics),
         len(metrics),
-        panel=(1.9, max(0.7, *heights)),
+        panel=(1.9, max(own.height for own in labels.values())),
         title=title,
         subtitle=f"{_EXPLANATION} Dashed: chance." if has_chance else _EXPLANATION,
         notes=marks.notes(missing=missing),
@@ -58,9 +57,7 @@ def draw_auc(frame: pd.DataFrame, title: str, choice: Choice = EVERYTHING) -> Pa
         for i, model in enumerate(models):
             values = by_metric[metric][by_metric[metric]["model"] == model]
             shift = 0.7 * ((i + 0.5) / len(models) - 0.5)
-            at = (
-                [groups.index(group) + shift for group in values["group"]] if of_groups else [i] * len(values)
-            )
+            at = values["group"].map(positions) + shift if of_groups else [i] * len(values)
             look = {**line_style(i), "linestyle": "none"}
             axes.plot(values["value"].to_numpy(), at, mec="white", mew=0.4, ms=6.5, zorder=3, **look)
             if metric == "auc_gap":

@@ -11,7 +11,7 @@ import numpy as np
 from matplotlib import colormaps
 from matplotlib.axes import Axes
 from matplotlib.cm import ScalarMappable
-from matplotlib.colors import BoundaryNorm, ListedColormap
+from matplotlib.colors import from_levels_and_colors
 from matplotlib.patches import Rectangle
 from numpy.typing import NDArray
 
@@ -31,76 +31,66 @@ _DEFAULT_STEP = 0.01
 _USELESS = (0.88, 0.88, 0.88, 1.0)
 
 
-class StepColors:
-    """Colors that change at the same steps on either side of 0, with their legend."""
-
-    def __init__(self, steps: Sequence[float], colormap: str, edge: float) -> None:
-        bounds = [*(-step for step in reversed(steps)), *steps]
-        steps_of_color = colormaps[colormap](np.linspace(edge, 1 - edge, len(bounds) + 1))
-        self._colors = ListedColormap(steps_of_color).with_extremes(bad="white")
-        self._norm = BoundaryNorm(bounds, self._colors.N, extend="both")
-
-    def __call__(self, values: NDArray[np.float64]) -> NDArray[np.float64]:
-        """Return red, green, blue and opacity of numbers as one more dimension; NaN is white."""
-        return np.asarray(self._colors(self._norm(np.ma.masked_invalid(values))))
-
-    def add_legend(self, page: Page) -> None:
-        """Add a colorbar beside the panels."""
-        bar = page.add_colorbar(ScalarMappable(self._norm, self._colors), spacing="uniform")
-        bounds = [float(bound) for bound in self._norm.boundaries]
-        bar.set_ticks(bounds, labels=[f"{bound:+g}".replace("-", MINUS) for bound in bounds])
-        bar.ax.tick_params(length=0, rotation=90 if bar.orientation == "horizontal" else 0)
+def step_colors(steps: Sequence[float], colormap: str, edge: float) -> ScalarMappable:
+    """Return colors that change at the same steps on either side of 0; NaN is white."""
+    bounds = [*(-step for step in reversed(steps)), *steps]
+    shades = colormaps[colormap](np.linspace(edge, 1 - edge, len(bounds) + 1))
+    colors, norm = from_levels_and_colors(bounds, list(shades), extend="both")
+    return ScalarMappable(norm, colors.with_extremes(bad="white"))
 
 
-class Columns:
-    """Columns of a heat map, each a heading and a level of bias; equal headings stand once below their block.
+def add_steps(page: Page, colors: ScalarMappable) -> None:
+    """Add the legend of :func:`step_colors` beside the panels."""
+    bar = page.add_colorbar(colors, spacing="uniform")
+    bounds = [float(bound) for bound in bar.norm.boundaries]
+    bar.set_ticks(bounds, labels=[f"{bound:+g}".replace("-", MINUS) for bound in bounds])
+    bar.ax.tick_params(length=0, rotation=90 if bar.orientation == "horizontal" else 0)
 
-    ``width`` is a column's width in inches; headings are wrapped to the widths of their blocks.
+
+def write_columns(axes: Axes, columns: Sequence[tuple[str, float]], width: float) -> list[tuple[int, int]]:
+    """Write levels of bias below a map's columns, and below each block of equal headings its heading.
+
+    ``columns`` have heading and level, and are ``width`` inches wide; headings are wrapped to their blocks.
+    Return the first and last column of each block.
     """
-
-    def __init__(self, columns: Sequence[tuple[str, float]], width: float) -> None:
-        self._betas = [f"{beta:g}" for _, beta in columns]
-        groups = groupby(enumerate(columns), lambda column: column[1][0])
-        blocks = [(heading, [i for i, _ in block]) for heading, block in groups]
-        self.blocks = [(own[0], own[-1]) for _, own in blocks]  # first and last column of each heading
-        # Texts of narrow columns stand upright.
-        levels = max((text_width(beta, SIZES["tick"]) for beta in self._betas), default=0.0)
-        self._upright, self._below = levels > 0.9 * width, LINE
-        if self._upright:
-            step = math.ceil(LINE / width)  # levels of columns that are narrower than a line are skipped
-            self._betas = [beta if i % step == 0 else "" for i, beta in enumerate(self._betas)]
-            width, self._below = 2.0, levels
-        self._names = [wrap(heading, len(own) * width) for heading, own in blocks]
-
-    def write(self, axes: Axes, n_rows: int) -> None:
-        """Write levels and names below the lowest row of a panel, and draw lines between the blocks."""
-        axes.set_xlim(-0.5, len(self._betas) - 0.5)
-        turn = 90 if self._upright else 0
-        axes.set_xticks(range(len(self._betas)), labels=self._betas, rotation=turn)
-        for lines, (first, last) in zip(self._names, self.blocks, strict=True):
-            axes.annotate(
-                "\n".join(lines),
-                ((first + last) / 2, n_rows - 0.5),
-                xytext=(0, -72 * (self._below + 0.1)),
-                rotation=turn,
-                textcoords="offset points",
-                ha="center",
-                va="top",
-                size=SIZES["tick"],
-            )
-            if first:
-                axes.axvline(first - 0.5, color="black", lw=0.8)
+    betas, turn, below = [f"{beta:g}" for _, beta in columns], 0, LINE
+    groups = groupby(enumerate(columns), lambda column: column[1][0])
+    blocks = [(heading, [i for i, _ in block]) for heading, block in groups]
+    if (widest := max(text_width(beta, SIZES["tick"]) for beta in betas)) > 0.9 * width:
+        # Texts of narrow columns stand upright; levels of those narrower than a line are skipped.
+        step = math.ceil(LINE / width)
+        betas = [beta if i % step == 0 else "" for i, beta in enumerate(betas)]
+        width, turn, below = 2.0, 90, widest
+    names = ["\n".join(wrap(heading, len(own) * width)) for heading, own in blocks]
+    axes.set_xlim(-0.5, len(betas) - 0.5)
+    axes.set_xticks(range(len(betas)), labels=betas, rotation=turn)
+    axes.xaxis.remove_overlapping_locs = False
+    middles = [(own[0] + own[-1]) / 2 for _, own in blocks]
+    axes.set_xticks(middles, labels=names, minor=True, rotation=turn, va="top")
+    axes.tick_params(axis="x", which="minor", length=0, pad=72 * (below + 0.1))
+    for _, own in blocks[1:]:
+        axes.axvline(own[0] - 0.5, color="black", lw=0.8)
+    return [(own[0], own[-1]) for _, own in blocks]
 
 
-def draw_cells(axes: Axes, colors: NDArray[np.float64], texts: Sequence[Sequence[str]]) -> None:
+def draw_cells(
+    axes: Axes,
+    values: NDArray[np.float64],
+    colors: ScalarMappable,
+    texts: Sequence[Sequence[str]],
+    gray: NDArray[np.bool_] | None = None,
+) -> None:
     """Fill a panel with colored cells, the first row on top, each with its text in readable black or white.
 
-    Colors are red, green, blue and opacity: shape (n_rows, n_columns, 4).
+    Values, texts and cells that are ``gray`` have shape (n_rows, n_columns).
     """
-    n_rows, n_columns = colors.shape[:2]
+    shades = colors.to_rgba(np.ma.masked_invalid(values))
+    if gray is not None:
+        shades[gray] = _USELESS
+    n_rows, n_columns = values.shape
     x, y = np.arange(n_columns + 1) - 0.5, np.arange(n_rows + 1) - 0.5
-    axes.pcolormesh(x, y, colors, edgecolors="white", linewidth=0.6)
-    dark = colors[..., :3] @ np.array([0.2126, 0.7152, 0.0722]) < 0.45
+    axes.pcolormesh(x, y, shades, edgecolors="white", linewidth=0.6)
+    dark = shades[..., :3] @ np.array([0.2126, 0.7152, 0.0722]) < 0.45
     look: Look = {"ha": "center", "va": "center_baseline", "size": SIZES["tick"], "gid": "cell"}
     for (i, j), is_dark in np.ndenumerate(dark):
         if texts[i][j]:  # outside of the layout, which would measure thousands of texts
@@ -125,10 +115,8 @@ def short_number(value: float, *, signed: bool = False) -> str:
 def draw_heat(statistics: RunStatistics, metric: str, test: str, choice: Choice = EVERYTHING) -> Page:
     """Draw the means of a metric on a test: techniques down, datasets and levels of bias across.
 
-    Color is the improvement over the dataset's baseline, in steps that are multiples of the region of
-    practical equivalence. Signs mark better and worse cells, which differ in gray as well. The baseline's
-    cells are framed. Degenerate techniques are gray, without a sign. Cells without a comparison are white.
-    On a narrow page cells have no numbers.
+    Colors change at multiples of the region of practical equivalence. Degenerate techniques are gray, cells
+    without a comparison white. On a narrow page cells have no numbers.
     """
     run, key = statistics.run, list(WHERE)
     rows = statistics.intervals.query("metric == @metric and test == @test")
@@ -140,7 +128,6 @@ def draw_heat(statistics: RunStatistics, metric: str, test: str, choice: Choice 
     width = max(_CELL, _NARROWEST / len(columns))
     if choice.width is not None:
         width = (choice.width - labels.width - 0.4) / len(columns)
-    across = Columns([(scenario.heading, beta) for scenario, beta in columns], width)
     standing = statistics.standing.assign(standing=standing_signs(statistics.standing))
     compared = statistics.compared.query("metric == @metric")
     compared = compared.assign(sign=np.select([compared["better"], compared["worse"]], ["+", MINUS], ""))
@@ -154,7 +141,7 @@ def draw_heat(statistics: RunStatistics, metric: str, test: str, choice: Choice 
     else:
         cells["text"] = cells["standing"].where(cells["standing"] != "", sign)
     # Orange to purple: the higher, the more purple.
-    colors = StepColors([(statistics.rope or _DEFAULT_STEP) * step for step in _STEPS], "PuOr", 0.06)
+    colors = step_colors([(statistics.rope or _DEFAULT_STEP) * step for step in _STEPS], "PuOr", 0.06)
     page = Page(
         1,
         1,
@@ -171,14 +158,18 @@ def draw_heat(statistics: RunStatistics, metric: str, test: str, choice: Choice 
     grid = cells.pivot(index="technique", columns=key[:-1], values=["improvement", "useless", "text"])
     order = [(*scenario.key, beta) for scenario, beta in columns]
     values, useless, texts = (grid[part].reindex(names)[order] for part in ("improvement", "useless", "text"))
-    shades = colors(values.to_numpy(dtype=float))
-    shades[useless.eq(True)] = _USELESS
-    draw_cells(axes, shades, texts.fillna("").to_numpy())
-    across.write(axes, len(names))
-    for scenario, (first, last) in zip(scenarios, across.blocks, strict=True):
+    draw_cells(
+        axes,
+        values.to_numpy(dtype=float),
+        colors,
+        texts.fillna("").to_numpy().tolist(),
+        useless.eq(True).to_numpy(),
+    )
+    blocks = write_columns(axes, [(scenario.heading, beta) for scenario, beta in columns], width)
+    for scenario, (first, last) in zip(scenarios, blocks, strict=True):
         if (baseline := statistics.baseline_of(scenario)) in names:
             corner = (first - 0.5, names.index(baseline) - 0.5)
             look: Look = {"fill": False, "edgecolor": "black", "lw": 1.4, "zorder": 3, "gid": "frame"}
             axes.add_patch(Rectangle(corner, last - first + 1, 1, **look))
-    colors.add_legend(page)
+    add_steps(page, colors)
     return page.fit()

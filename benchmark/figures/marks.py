@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -23,6 +23,9 @@ from benchmark.wording.described import all_planted, provenance
 
 CONSTANT_LINE: Look = {"color": "#A02020", "lw": 1.0, "ls": (0, (7, 2, 1.5, 2)), "zorder": 1.4}
 """Look of the line at the accuracy of the best constant answer."""
+
+ESTIMATE: Look = {"mew": 1.1, "ms": 4.6}
+"""Look of the mark of an estimate in a row."""
 
 _RANDOM_MARK: Look = {"color": "#A02020", "marker": "+", "ms": 6, "mew": 1.2, "zorder": 2.8, "gid": "random"}
 _FRONTIER_LINE: Look = {"lw": 0.9, "ls": (0, (3, 2)), "zorder": 1.45, "gid": "frontier"}
@@ -119,3 +122,12 @@ def draw_frontiers(axes: Axes, curves: pd.DataFrame, constant: float, colors: Ma
 def not_weighed(undo: Iterable[str]) -> list[str]:
     """Return the labels of the reasons why comparisons with a clean model are not weighed."""
     return [str(vocabulary()["reason"][code]["label"]) for code in dict.fromkeys(undo) if code]
+
+
+def draw_estimate(
+    axes: Axes, y: float, estimate: Sequence[float], look: tuple[str, str], *, filled: bool, gid: str
+) -> None:
+    """Draw a value with the ends of its interval in a row, given marker and color."""
+    (value, low, high), (marker, color) = estimate, look
+    axes.hlines(y, low, high, color=color, lw=1.2, zorder=2, capstyle="projecting")
+    axes.plot(value, y, marker, mfc=color if filled else "white", mec=color, zorder=3, gid=gid, **ESTIMATE)

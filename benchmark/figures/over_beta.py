@@ -1,4 +1,4 @@
-"""Figures of each metric over the levels of bias, with a line per technique."""
+"""Figures over the levels of bias: metrics of each technique, and the cost of choosing settings."""
 
 from __future__ import annotations
 
@@ -10,12 +10,14 @@ import numpy as np
 import pandas as pd
 from matplotlib.axes import Axes
 from matplotlib.lines import Line2D
+from matplotlib.ticker import PercentFormatter
 
 from benchmark.experiment.entries import TechniqueEntry
 from benchmark.figures import EVERYTHING, Choice, marks, style
 from benchmark.figures.page import Page, RowLabels
 from benchmark.figures.style import FAINT, GREY, Look, line_style
 from benchmark.metrics import list_metrics
+from benchmark.runs.analysis import RunStatistics
 from benchmark.runs.descriptions import STAGES, MetricDescription
 from benchmark.runs.finished import RunFrames
 from benchmark.runs.manifest import Manifest
@@ -27,6 +29,13 @@ from benchmark.wording.described import level_axis, levels_are_paired
 _MOST_LINES = 9  # that the eye distinguishes
 _LEAST_SAMPLES = 3  # two give intervals many times their distance
 _ALONE, _WITH_GROUPS = (2.9, 2.1), (2.1, 1.6)  # size of a panel
+_EDGE: Look = {"mec": "white", "mew": 0.4, "zorder": 3}
+_CHOICES = {
+    "default": "default",
+    "biased": "tuned on biased rows",
+    "clean": "tuned on clean rows",
+    "oracle": "oracle",
+}
 _HOLLOW = Line2D([], [], ls="none", marker="o", mec=GREY, mfc="white", label="hollow: degenerate")
 
 _Shown: TypeAlias = Sequence[tuple[TechniqueEntry, int]]  # techniques with the positions of their looks
@@ -37,8 +46,8 @@ def draw_over_beta(run: RunFrames, scenario: Scenario, choice: Choice = EVERYTHI
     """Draw each metric over the levels of bias, a panel per metric, a line with its interval per technique.
 
     Intervals are cut at the metric's range, and not drawn of fewer than three repetitions. With a single
-    level of bias, techniques stand below each other, each with its interval as a bar. Degenerate techniques
-    have hollow marks. Metrics are the headline metrics, unless others are chosen.
+    level of bias, techniques stand below each other. Metrics are the headline metrics, unless others are
+    chosen.
     """
     manifest, summary = run.manifest, _within_range(scenario.rows(run.summary))
     measured = set(summary["metric"])
@@ -54,7 +63,7 @@ def draw_over_beta(run: RunFrames, scenario: Scenario, choice: Choice = EVERYTHI
     hollow = marks.signs_of(scenario.rows(run.standing), titles, [DEGENERATE])
     single = len(manifest.levels) == 1
     near = marks.is_near(constant, summary.loc[summary["metric"] == ACCURACY, "mean"])
-    groups = [("", shown)]
+    groups: list[tuple[str, _Shown]] = [("", shown)]
     if len(shown) > _MOST_LINES and not single:
         groups = list(_technique_groups(shown, scenario.baseline, manifest))
     many = "Black: the baseline. Light gray: the techniques of the other rows."
@@ -127,15 +136,13 @@ def _technique_groups(shown: _Shown, baseline: str, run: Manifest) -> Iterator[t
 
 def _within_range(summary: pd.DataFrame) -> pd.DataFrame:
     """Return means with intervals that are cut at their metrics' ranges, if of enough repetitions."""
-    declared = list_metrics()
-    names = summary["metric"].str.partition("[")[0]
-    ranges = {name: declared[name].range for name in names.unique() if name in declared}
-    ends = {}
-    for end, limit in (("ci_low", 0), ("ci_high", 1)):
-        limits = names.map({name: limits[limit] for name, limits in ranges.items()}).astype(float)
-        cut = (np.fmax if limit == 0 else np.fmin)(summary[end], limits)
-        ends[end] = np.where(summary["n"] >= _LEAST_SAMPLES, cut, np.nan)
-    return summary.assign(**ends)
+    names, ranges = summary["metric"].str.partition("[")[0], list_metrics()
+    low, high = (
+        names.map({name: metric.range[end] for name, metric in ranges.items()}).astype(float)
+        for end in (0, 1)
+    )
+    ends = summary[["ci_low", "ci_high"]].clip(low, high, axis=0)
+    return summary.assign(**ends.where(summary["n"] >= _LEAST_SAMPLES))
 
 
 def _draw_reference(axes: Axes, metric: MetricDescription, constant: float, *, across: bool) -> None:
@@ -157,7 +164,7 @@ def _draw_lines(axes: Axes, rows: pd.DataFrame, group: _Shown, hollow: Collectio
     for technique, position in group:
         own, look = rows[rows["technique"] == technique.name], line_style(position)
         beta, mean, low, high = own[["beta", "mean", "ci_low", "ci_high"]].to_numpy().T
-        axes.plot(beta, mean, mec="white", mew=0.4, zorder=3, **look)
+        axes.plot(beta, mean, **_EDGE, **look)
         axes.fill_between(beta, low, high, color=look["color"], alpha=0.18, lw=0, zorder=2)
         empty = np.array([(technique.name, level) in hollow for level in beta], dtype=bool)
         if empty.any():
@@ -167,9 +174,73 @@ def _draw_lines(axes: Axes, rows: pd.DataFrame, group: _Shown, hollow: Collectio
 
 def _draw_bars(axes: Axes, rows: pd.DataFrame, group: _Shown, hollow: Collection[tuple[str, float]]) -> None:
     for y, (technique, position) in enumerate(group):
+        look = line_style(position)
         own = rows[(rows["technique"] == technique.name) & (rows["n"] > 0)]
-        look: Look = {**line_style(position), "linestyle": "none"}
-        for beta, mean, low, high in own[["beta", "mean", "ci_low", "ci_high"]].to_numpy():
-            axes.hlines(y, low, high, color=look["color"], lw=1.4)
-            face: Look = {"mfc": "white", "gid": "degenerate"} if (technique.name, beta) in hollow else {}
-            axes.plot(mean, y, **look, **face)
+        for beta, *estimate in own[["beta", "mean", "ci_low", "ci_high"]].to_numpy():
+            filled = (technique.name, beta) not in hollow
+            gid = "mean" if filled else "degenerate"
+            marks.draw_estimate(axes, y, estimate, (look["marker"], look["color"]), filled=filled, gid=gid)
+
+
+@style.styled()
+def draw_regret(statistics: RunStatistics, choice: Choice = EVERYTHING) -> Page:
+    """Draw regret against the oracle over the level of bias, and the share of fits beyond the constraint.
+
+    All datasets together have a column of panels, and each dataset has one.
+    """
+    run = statistics.run
+    choice.of_metrics(), choice.of_techniques()
+    parts = dict(_parts(statistics))
+    names = [on for on in _CHOICES if on in {*statistics.regret["chosen_on"], "oracle"}]
+    looks = {on: {**line_style(i), "label": _CHOICES[on], **_EDGE} for i, on in enumerate(names)}
+    page = Page(
+        2 * len(parts),
+        len(parts),
+        panel=(2.2, 1.7),
+        title="What it costs to choose a setting on biased rows",
+        subtitle="Above: how much worse the objective is on the original test than with the setting that "
+        "the test rows would have chosen, with 95 % intervals over training samples. Below: fits beyond "
+        "the constraint there, which can be better than the oracle. "
+        + ("Without planted bias, both differ by chance alone. " if 0 in run.levels else "")
+        + f"Rule: {run.tuned_by}.",
+        notes=marks.notes(*run.datasets),
+        panel_titles=[*parts, *[""] * len(parts)],
+        choice=choice,
+    )
+    ends = pd.concat(parts.values())[["regret_low", "regret_high"]].to_numpy(float).ravel()
+    uppers, lowers = page.panels[: len(parts)], page.panels[len(parts) :]
+    for part, above, below in zip(parts.values(), uppers, lowers, strict=True):
+        above.axhline(0, **style.RULE)
+        for position, (on, look) in enumerate(looks.items()):
+            is_oracle = on == "oracle"
+            rows = part.drop_duplicates("beta") if is_oracle else part[part["chosen_on"] == on]
+            rows = rows.sort_values("beta")
+            below.plot(rows["beta"], rows["breaks_oracle" if is_oracle else "breaks"], **look)
+            if not is_oracle:  # intervals of several choices stand side by side
+                beta = rows["beta"] + (position - (len(looks) - 2) / 2) * 0.02 * np.ptp(part["beta"])
+                low, high = rows["regret_low"], rows["regret_high"]
+                above.vlines(beta, low, high, colors=look["color"], lw=1.0, alpha=0.6)
+                above.plot(beta, rows["regret"], **look)
+        for axes in (above, below):
+            style.set_level_ticks(axes, run.levels)
+            axes.set_xlim(*style.padded(part["beta"], 0.06, 0.02))
+        above.set_ylim(*style.padded([0.0, *ends], 0.05, 0.002))
+        below.set_ylim(-0.04, 1.04)
+        below.yaxis.set_major_formatter(PercentFormatter(1.0))
+    page.name_axes(level_axis(run))
+    uppers[0].set_ylabel("regret")
+    lowers[0].set_ylabel("fits beyond the\nconstraint")
+    page.legend_beside(uppers[0], lowers[0].get_lines(), "Setting")
+    return page.fit()
+
+
+def _parts(statistics: RunStatistics) -> Iterator[tuple[str, pd.DataFrame]]:
+    """Yield heading and mean regrets over techniques, of all datasets together and then of each."""
+    table = statistics.regret
+    table = table[table["technique"] == ""]
+    several = [column for column in ("bias", "classifier") if table[column].nunique() > 1]
+    headings = {dataset.name: dataset.heading for dataset in statistics.run.datasets}
+    table = table.sort_values("dataset", key=lambda names: names != "", kind="stable")
+    for (dataset, *_), regrets in table.groupby(["dataset", "bias", "classifier"], sort=False):
+        heading = headings.get(str(dataset), "All datasets")
+        yield ", ".join([heading, *(str(regrets[column].iloc[0]) for column in several)]), regrets

@@ -15,23 +15,13 @@ from matplotlib.layout_engine import ConstrainedLayoutEngine
 from matplotlib.lines import Line2D
 from matplotlib.ticker import FixedLocator, MaxNLocator
 
-from benchmark.figures import EVERYTHING, Choice
-from benchmark.figures.style import (
-    BETA_COLORS,
-    GREY,
-    LINE,
-    SIZES,
-    Look,
-    beta_ticks,
-    styled,
-    text_width,
-    wrap,
-)
+from benchmark.figures import EVERYTHING, Choice, style
+from benchmark.figures.style import GREY, LINE, SIZES, Look, styled, text_width, wrap
 
 _EDGE = 0.1
 _NAMES = 2.4  # width of names of rows
 _BAR, _TALLEST_BAR = 0.12, 3.2
-_MOST_STEPS = 5  # between ticks
+_MOST_STEPS = 6  # between ticks
 _HANDLE = 0.62  # from a legend's entry to the next, without words
 _LOOKS: dict[str, Look] = {
     "title": {"weight": "bold", "gid": "header"},
@@ -138,29 +128,27 @@ class Page(Figure):
         self._layout = ConstrainedLayoutEngine(w_pad=0.04, h_pad=0.04, wspace=0, hspace=0)
         super().__init__(layout=self._layout)
         grid = self.add_gridspec(n_rows, columns, height_ratios=self._heights)
+        self.panels: list[Axes] = []
         self.places: dict[Axes, tuple[int, int]] = {}  # row and column of each panel
         for i in range(n_panels):
             row, column = divmod(i % block, columns)
-            place = (i // block * rows_of_block + row, column)
-            self.places[self.add_subplot(grid[place])] = place
-        self.panels = list(self.places)
-        for own in self.panels if rows else ():
-            rows.write(own, named=self.first_in_row(own))
+            row += i // block * rows_of_block
+            own = self.add_subplot(grid[row, column])
+            self.panels.append(own)
+            self.places[own] = row, column
+            if rows is not None:
+                rows.write(own, named=column == 0)
         self._titles = dict(zip(self.panels, panel_titles, strict=False))
         self._header = [("title", title), ("subtitle", subtitle)]
         self._notes, self._choice = [("note", note) for note in notes], choice
         self._below: list[Any] = []
         self.caption = " ".join([f"{title}.", *filter(None, [subtitle, *notes])])
 
-    def first_in_row(self, panel: Axes) -> bool:
-        """Whether a panel is the leftmost of its row."""
-        return self.places[panel][1] == 0
-
     def name_axes(self, x: str = "", y: str = "", *, x_alike: bool = True, y_alike: bool = True) -> None:
         """Name axes at the edge of the page; axes that are alike have their numbers there as well."""
         lowest = {column: panel for panel, (_, column) in self.places.items()}
         for panel, (_, column) in self.places.items():
-            is_lowest, first = lowest[column] is panel, self.first_in_row(panel)
+            is_lowest, first = lowest[column] is panel, column == 0
             panel.tick_params(labelbottom=is_lowest or not x_alike, labelleft=first or not y_alike)
             panel.set(xlabel=x if is_lowest else "", ylabel=y if first else "")
 
@@ -212,8 +200,8 @@ class Page(Figure):
 
         ``limit`` is the level of the last color, ``label`` the name of levels.
         """
-        bar = self.add_colorbar(ScalarMappable(Normalize(0, limit), BETA_COLORS), label=label)
-        ticks = beta_ticks([beta for beta in betas if beta <= limit])
+        bar = self.add_colorbar(ScalarMappable(Normalize(0, limit), style.BETA_COLORS), label=label)
+        ticks = style.beta_ticks([beta for beta in betas if beta <= limit])
         bar.set_ticks(ticks, labels=[f"{beta:g}" for beta in ticks])
 
     @styled()
@@ -222,16 +210,14 @@ class Page(Figure):
         # The room around panels, on a page that has enough.
         n_rows = len(self._heights)
         self.set_size_inches(self.columns * self._panel_width + 5, sum(self._heights) + n_rows + 3)
-        around, _ = self._margins()
+        around, _ = self._margins(self._panel_width)
         width = self._choice.width or max(self._panel_width * self.columns + around, 3.2)
         panel_width = (width - around) / self.columns
-        for panel, (row, _) in self.places.items():
+        for panel in self.panels:
             title, name = self._titles.get(panel, ""), panel.get_xlabel()
             panel.set_title("\n".join(wrap(title, panel_width, SIZES["panel"])), loc="left", pad=4)
             panel.set_xlabel("\n".join(wrap(name, panel_width, SIZES["label"])))
-            _thin_ticks(panel.xaxis, int(panel_width / 0.4))
-            _thin_ticks(panel.yaxis, int(self._heights[row] / 0.22))
-        _, between = self._margins()
+        _, between = self._margins(panel_width)
         header, notes = self._lines(self._header, width), self._lines(self._notes, width)
         above, below = (_EDGE + sum(1.4 * SIZES[size] / 72 for size, _ in own) for own in (header, notes))
         legend = self._write_legend(width)
@@ -249,8 +235,11 @@ class Page(Figure):
         self.set_layout_engine("none")
         return self
 
-    def _margins(self) -> tuple[float, float]:
-        """Return width and height of all that is around the panels and between them."""
+    def _margins(self, panel_width: float) -> tuple[float, float]:
+        """Return width and height of all that is around panels and between them, with ticks for a width."""
+        for panel, (row, _) in self.places.items():
+            _thin_ticks(panel.xaxis, int(panel_width / 0.4))
+            _thin_ticks(panel.yaxis, int(self._heights[row] / 0.22))
         self._layout.execute(self)
         width, height = self.panels[0].get_position().size * self.get_size_inches()
         share = self._heights[0] / sum(self._heights)

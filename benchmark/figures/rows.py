@@ -1,4 +1,4 @@
-"""Figures with a row for each technique: improvements, gaps between groups, and decisions restored."""
+"""Figures with a row for each technique: improvements, gaps between groups, decisions restored, ranks."""
 
 from __future__ import annotations
 
@@ -8,20 +8,24 @@ import numpy as np
 import pandas as pd
 from matplotlib.axes import Axes
 from matplotlib.lines import Line2D
+from matplotlib.ticker import MaxNLocator
 
 from benchmark.columns import CROSSED
 from benchmark.figures import EVERYTHING, Choice, marks, style
 from benchmark.figures.page import Page, RowLabels
-from benchmark.figures.style import BLUE, GREY, ORANGE, Look
+from benchmark.figures.style import BLUE, GREY, ORANGE, Look, beta_look
 from benchmark.metrics import get_metric
 from benchmark.metrics.restoration import RESTORATION
 from benchmark.runs.analysis import RunStatistics
 from benchmark.runs.report_frames import Scenario, records
+from benchmark.statistics.across import repetitions_needed
 from benchmark.statistics.answers import undo_of, with_useful
+from benchmark.statistics.cells import SCENARIO
 from benchmark.statistics.decisions import LEAST_PEOPLE
 from benchmark.tables.numbers import BELOW_CONSTANT, DEGENERATE
 from benchmark.text.words import repetitions
 from benchmark.wording import vocabulary
+from benchmark.wording.described import level_axis, ranked_over
 
 _MOST_BETAS = 5
 _MOST_COLUMNS = 3
@@ -29,7 +33,6 @@ _ENDS = ["improvement_low", "improvement_high", "simultaneous_low", "simultaneou
 _OUTER: Look = {"lw": 0.7, "capstyle": "projecting"}
 _INNER: Look = {"lw": 1.9, "capstyle": "butt"}
 _SIGN: Look = {"xytext": (3, 1), "textcoords": "offset points", "gid": "below", "fontsize": 8, "zorder": 4}
-_MARK: Look = {"mew": 1.1, "ms": 4.6}
 
 # Marker and color of what is better, worse, or neither, by the codes of the vocabulary.
 _LOOKS = {"b": ("o", BLUE), "w": ("s", ORANGE), ".": ("D", GREY)}
@@ -55,6 +58,10 @@ _REFERENCES: dict[str, Look] = {
     },
 }
 
+_WIDTH = 2.6  # of a panel of ranks
+_LANE = 0.09  # inches from one bar of a group to the next
+_BAR: Look = {"color": "black", "lw": 2.4, "solid_capstyle": "butt", "clip_on": False, "gid": "group"}
+
 
 @style.styled()
 def draw_forest(
@@ -62,9 +69,7 @@ def draw_forest(
 ) -> Page:
     """Draw each technique's improvement of a metric over the baseline, with intervals.
 
-    Each level of bias, or each of five, has a panel with a row for each technique. Improvements are paired
-    differences on the same samples. The band is the region of practical equivalence. A cross marks a
-    degenerate technique. Techniques without a comparison have no mark.
+    Each level of bias, or each of five, has a panel. Techniques without a comparison have no mark.
     """
     run = statistics.run
     rows = scenario.rows(statistics.compared).query("metric == @metric")
@@ -111,7 +116,7 @@ def draw_forest(
 
 def _in_legend(marker: str, color: str, label: str, *, filled: bool = True) -> Line2D:
     face = color if filled else "white"
-    return Line2D([], [], ls="none", marker=marker, mec=color, mfc=face, label=label, **_MARK)
+    return Line2D([], [], ls="none", marker=marker, mec=color, mfc=face, label=label, **marks.ESTIMATE)
 
 
 def _draw_effects(
@@ -127,7 +132,7 @@ def _draw_effects(
         looks.append(("x", GREY) if sign == DEGENERATE else _LOOKS["b" if row.improvement > 0 else "w"])
         (marker, color), at = looks[-1], (row.improvement, names.index(row.technique))
         face = color if row.better or row.worse else "white"
-        axes.plot(*at, marker, mfc=face, mec=color, zorder=3, gid="effect", **_MARK)
+        axes.plot(*at, marker, mfc=face, mec=color, zorder=3, gid="effect", **marks.ESTIMATE)
         if sign == BELOW_CONSTANT:
             axes.annotate(BELOW_CONSTANT, at, **_SIGN)
     colors = [color for _, color in looks]
@@ -140,8 +145,7 @@ def draw_gaps(statistics: RunStatistics, rows: pd.DataFrame, choice: Choice = EV
     """Draw the change of the largest gap in a rate by each technique, for every attribute.
 
     ``rows`` are those of ``statistics.groups`` for one rate, bias, classifier and test. Each dataset has a
-    panel at the lowest and at the highest level of bias, with a row for each technique. An attribute has a
-    mark with an interval.
+    panel at the lowest and at the highest level of bias.
     """
     run, metric = statistics.run, str(rows["metric"].iloc[0])
     names = choice.of_techniques(rows["technique"].unique())
@@ -181,7 +185,7 @@ def draw_gaps(statistics: RunStatistics, rows: pd.DataFrame, choice: Choice = EV
         for row in records(own):
             shift = (shown.index(row.attribute) - (len(shown) - 1) / 2) / len(shown)
             filled = row.difference_low > 0 or row.difference_high < 0
-            _draw_estimate(
+            marks.draw_estimate(
                 axes,
                 names.index(row.technique) + 0.75 * shift,
                 (row.difference, row.difference_low, row.difference_high),
@@ -194,30 +198,20 @@ def draw_gaps(statistics: RunStatistics, rows: pd.DataFrame, choice: Choice = EV
     return page.fit()
 
 
-def _draw_estimate(
-    axes: Axes, y: float, estimate: Sequence[float], look: tuple[str, str], *, filled: bool, gid: str
-) -> None:
-    """Draw a value with its interval in a row, given marker and color."""
-    (value, low, high), (marker, color) = estimate, look
-    axes.hlines(y, low, high, color=color, lw=1.2, zorder=2, capstyle="projecting")
-    axes.plot(value, y, marker, mfc=color if filled else "white", mec=color, zorder=3, gid=gid, **_MARK)
-
-
 @style.styled()
 def draw_restoration(statistics: RunStatistics, scenario: Scenario, choice: Choice = EVERYTHING) -> Page:
     """Draw the decisions that techniques give back at a scenario's highest level of bias, and their cost.
 
-    Each share of people has a panel, each technique a row, the nearest to the clean model first. Marks and
-    intervals are cut at 0 and 100 %. A hollow mark is a technique with a bad standing. Lines are the refits
-    of a technique's learner and, where it accepts others, the biased baseline.
+    Each share of people has a panel. Marks and intervals are cut at 0 and 100 %. Lines are the refits of a
+    technique's learner and, where it accepts others, the biased baseline.
     """
     run = statistics.run
     rows = scenario.rows(statistics.restoration)
     beta = float(rows["beta"].max())
     rows = rows[rows["beta"] == beta]
-    nearest = of_techniques(rows).sort_values("value", kind="stable")
-    nearest = nearest[nearest["metric"] == RESTORATION[0]]["technique"]
-    names = choice.of_techniques(dict.fromkeys([*nearest, *of_techniques(rows)["technique"]]))
+    tried = of_techniques(rows)
+    nearest = tried[tried["metric"] == RESTORATION[0]].sort_values("value", kind="stable")
+    names = choice.of_techniques(dict.fromkeys([*nearest["technique"], *tried["technique"]]))
     metrics = choice.of_metrics(_SHARES)
     standing = with_useful(scenario.rows(statistics.standing).query("beta == @beta"))
     useful = set(standing.loc[standing["useful"], "technique"])
@@ -278,6 +272,101 @@ def _draw_share(axes: Axes, rows: pd.DataFrame, names: Sequence[str], useful: se
         more, less = shown["beyond_refit_low"].iloc[row] > 0, shown["beyond_refit_high"].iloc[row] < 0
         better, worse = (more, less) if metric == "given_back" else (less, more)
         look = _LOOKS["b" if better else "w" if worse else "."]
-        _draw_estimate(axes, row, estimate, look, filled=name in useful, gid="share")
+        marks.draw_estimate(axes, row, estimate, look, filled=name in useful, gid="share")
     highest = max(np.nanmax([*percents.ravel(), *np.concatenate(list(lines.values())), 0.0]), 1.0)
     axes.set_xlim(-0.04 * highest, 1.04 * highest)
+
+
+@style.styled()
+def draw_ranks(statistics: RunStatistics, ranks: pd.DataFrame, choice: Choice = EVERYTHING) -> Page:
+    """Draw mean ranks, best on top, and bars along techniques that do not differ.
+
+    ``ranks`` are rows of ``statistics.ranks`` for one set of datasets, bias, classifier and test. The bars
+    are those of the diagram of Demšar (2006). Of chosen techniques, ranks are still those among all.
+    """
+    run = statistics.run
+    metrics = choice.of_metrics(ranks["metric"].unique())
+    titles = marks.titles_of(ranks, run, choice)
+    ranks = ranks[ranks["technique"].isin(titles) & ranks["metric"].isin(metrics)]
+    pooled = ranks[(ranks["over"] == "dataset beta") & ranks["mean_rank"].notna()]
+    pooled = pooled.sort_values("mean_rank", kind="stable")
+    tables = [pooled[pooled["metric"] == metric].reset_index(drop=True) for metric in metrics]
+    below = set(ranks.loc[ranks["below_constant"], "technique"])
+    titles |= {name: f"{titles[name]} {BELOW_CONSTANT}" for name in below}
+    labels = [RowLabels([titles[name] for name in table["technique"]], choice.width) for table in tables]
+    n_rows = max(map(len, tables))
+    page = Page(
+        len(metrics),
+        min(2, len(metrics)),
+        panel=(_WIDTH, max(0.5, n_rows * max(own.row for own in labels))),
+        title=f"Mean ranks on {statistics.ranked_on(**ranks.iloc[0][['datasets', *SCENARIO[1:]]])}",
+        subtitle=f"1 is best. Large: over {ranked_over(run)}; small: over the datasets at each "
+        f"{run.level_sign}, on the same scale. Bars at the right join techniques that are not shown "
+        "to differ (Wilcoxon, Holm).",
+        notes=[*_notes(statistics, ranks), *marks.notes(signs=[BELOW_CONSTANT] * bool(below))],
+        panel_titles=[statistics.title(metric) for metric in metrics],
+        choice=choice,
+        left=max(own.width for own in labels),
+    )
+    for axes, table, own, metric in zip(page.panels, tables, labels, metrics, strict=True):
+        if table.empty:
+            style.say_empty(axes, "no technique has a rank over all")
+            axes.set(yticks=[])
+            continue
+        each = ranks[(ranks["metric"] == metric) & (ranks["over"] == "dataset")]
+        _draw_ranks(axes, table, each, run.level_limit)
+        own.write(axes, n_rows)
+        _draw_groups(axes, table["groups"])
+    shown = sorted(ranks["beta"].dropna().unique())
+    page.add_beta_colorbar(shown, limit=run.level_limit, label=level_axis(run))
+    return page.fit()
+
+
+def _draw_groups(axes: Axes, groups: pd.Series) -> None:
+    """Draw a bar along the rows of each group, beside others that it would meet."""
+    names = groups.astype(str).str.split().explode()
+    spans = names.index.to_series().groupby(names.to_numpy()).agg(["min", "max"])
+    ends: list[int] = []  # of the last bar in each lane
+    for first, last in sorted(spans[spans["min"] < spans["max"]].to_numpy().tolist()):
+        lane = next((i for i, end in enumerate(ends) if end < first), len(ends))
+        ends[lane : lane + 1] = [last]
+        x = 1 + (0.1 + _LANE * lane) / _WIDTH
+        axes.plot([x, x], [first - 0.32, last + 0.32], transform=axes.get_yaxis_transform(), **_BAR)
+
+
+def _draw_ranks(axes: Axes, table: pd.DataFrame, each: pd.DataFrame, limit: float) -> None:
+    rows = {name: row for row, name in enumerate(table["technique"])}
+    each = each[each["technique"].isin(rows) & each["mean_rank"].notna()].sort_values("beta", kind="stable")
+    # More techniques may be ranked at one level than over all: ranks are brought to one scale.
+    shrunk = (len(table) - 1) / np.maximum(each["n_techniques"] - 1, 1)
+    x, y = 1 + (each["mean_rank"] - 1) * shrunk, each["technique"].map(rows)
+    axes.scatter(x, y, c=each["beta"], s=11, lw=0, zorder=2, **beta_look(limit))
+    axes.plot(table["mean_rank"], range(len(table)), "o", mfc="none", mec="black", mew=1.3, ms=7, zorder=3)
+    axes.set_xlim(0.5, max([2, *table["n_techniques"]]) + 0.5)
+    axes.xaxis.set_major_locator(MaxNLocator(nbins=6, integer=True, steps=(1, 2, 5, 10)))
+
+
+def _notes(statistics: RunStatistics, ranks: pd.DataFrame) -> list[str]:
+    """Return notes on too few datasets or blocks for a test, and on techniques without ranks."""
+    run = statistics.run
+    pooled = ranks[ranks["over"] == "dataset beta"]
+    gone = pooled.loc[pooled["mean_rank"].isna(), "technique"].unique()
+    few = ranks[ranks["n_datasets"] < ranks["datasets_needed"]]
+    notes = [
+        f"Warning: {row.n_datasets} datasets are too few for a claim beyond them; it takes "
+        f"{row.datasets_needed}."
+        for row in few.head(1).itertuples()
+    ]
+    ranked = pooled[pooled["mean_rank"].notna() & (pooled["n_techniques"] > 1)].drop_duplicates("metric")
+    for _, rows in ranked.groupby(["n_techniques", "n_blocks"]):
+        n, n_blocks = rows[["n_techniques", "n_blocks"]].iloc[0].astype(int)
+        n_pairs = n * (n - 1) // 2
+        if n_blocks < (needed := repetitions_needed(n_pairs, statistics.alpha)):
+            notes.append(
+                f"{', '.join(map(statistics.title, rows['metric']))}: no test can find a difference. "
+                f"{n_pairs:,} pairs of techniques take at least {needed} blocks; there are {n_blocks}."
+            )
+    if len(gone):
+        titles = ", ".join(run.titles[name] for name in gone)
+        notes.append(f"Without a rank over {ranked_over(run)}, as degenerate or without values: {titles}.")
+    return notes

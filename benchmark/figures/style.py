@@ -119,15 +119,11 @@ def beta_look(limit: float = 1.0) -> Look:
 
 @contextmanager
 def styled() -> Iterator[None]:
-    """Apply the style while drawing and saving, whatever the user's own settings are."""
-    with matplotlib.style.context(["default", _STYLE]), _boxes_allowed():
-        yield
+    """Apply the style while drawing and saving, whatever the user's own settings are.
 
-
-@contextmanager
-def _boxes_allowed() -> Iterator[None]:
-    """Allow boxes for characters that no font has; :func:`characters_in_no_font` tells them."""
-    with warnings.catch_warnings():
+    Characters that no font has are boxes without a warning; :func:`characters_in_no_font` tells them.
+    """
+    with matplotlib.style.context(["default", _STYLE]), warnings.catch_warnings():
         warnings.filterwarnings("ignore", r"Glyph \d+ .* missing from", UserWarning)
         yield
 
@@ -192,8 +188,7 @@ def write_figures(
 def text_width(text: str, size: float, *, bold: bool = False) -> float:
     """Return the width in inches of a line of text of a size in points."""
     font = FontProperties(family=FONTS, size=size, weight="bold" if bold else "normal")
-    with _boxes_allowed():
-        width, _, _ = text_to_path.get_text_width_height_descent(text, font, ismath=False)
+    width, _, _ = text_to_path.get_text_width_height_descent(text, font, ismath=False)
     return float(width) / 72
 
 
@@ -202,11 +197,10 @@ def wrap(text: str, width: float, size: float = SIZES["tick"], *, bold: bool = F
     if not text:
         return []
     per_character = text_width(text, size, bold=bold) / len(text)
-    n_characters = max(1, min(len(text), math.ceil(1.3 * width / per_character)))
-    lines = textwrap.wrap(text, n_characters)
-    while n_characters > 1 and any(text_width(line, size, bold=bold) > width for line in lines):
-        n_characters -= 1
+    for n_characters in range(max(1, min(len(text), math.ceil(1.3 * width / per_character))), 0, -1):
         lines = textwrap.wrap(text, n_characters)
+        if all(text_width(line, size, bold=bold) <= width for line in lines):
+            break
     return lines
 
 

@@ -9,7 +9,7 @@ from typing import NamedTuple
 import numpy as np
 import pandas as pd
 
-from benchmark.figures.heat import Columns, StepColors, draw_cells, short_number
+from benchmark.figures.heat import add_steps, draw_cells, short_number, step_colors, write_columns
 from benchmark.figures.page import Page, RowLabels
 from benchmark.figures.style import styled
 from benchmark.published.pairing import TOLERANCES, Comparison
@@ -36,7 +36,6 @@ def draw_differences(comparison: Comparison) -> Page:
     # A panel of few columns must be as wide as its title.
     width = max(_CELL[0], _NARROWEST / len(columns))
     labels = {metric: RowLabels([line.label for line in own], width=4.0) for metric, own in lines.items()}
-    across = Columns(columns, width)
     page = Page(
         len(panels),
         1,
@@ -51,15 +50,15 @@ def draw_differences(comparison: Comparison) -> Page:
         ],
         panel_titles=[metric_title(str(metric)) for metric in panels],
     )
-    colors = StepColors(_STEPS, "PuOr_r", 0.04)
+    colors = step_colors(_STEPS, "PuOr_r", 0.04)
     for (metric, own), axes in zip(lines.items(), page.panels, strict=True):
-        draw_cells(axes, colors(np.array([line.differences for line in own])), [line.texts for line in own])
+        draw_cells(axes, np.array([line.differences for line in own]), colors, [line.texts for line in own])
         for i, (above, below) in enumerate(pairwise(own)):
             if above.table != below.table:
                 axes.axhline(i + 0.5, color="black", lw=0.8)
         labels[metric].write(axes)
-        across.write(axes, len(own))
-    colors.add_legend(page)
+        write_columns(axes, columns, width)
+    add_steps(page, colors)
     return page.fit()
 
 
@@ -81,7 +80,7 @@ def _lines(rows: pd.DataFrame, comparison: Comparison, columns: list[tuple[str, 
             published = cells[f"published{suffix}"]
             if last is None or not published.equals(last):
                 apart = cells[f"difference{suffix}"]
-                texts = apart.map(lambda value: "–" if np.isnan(value) else short_number(value, signed=True))
+                texts = apart.map(lambda value: short_number(value, signed=True))
                 reading = f", {way}" * bool(suffix)
                 lines.append(
                     _Line(

@@ -145,8 +145,6 @@ def test_sizes_and_missing_values_are_said() -> None:
     assert f"Male (n = {sizes.iloc[0]:,})" in text
     assert "Without a value (failures.csv says why): Technique with a rather long name 0." in text
     assert TITLE in text
-    unequal = frame.assign(n_rows=frame["n_rows"] + 1000 * (frame["model"] == frame["model"][0]))
-    assert f"Male (n = {sizes.iloc[0]:,} to {sizes.iloc[0] + 1000:,})" in texts_of(draw_auc(unequal, TITLE))
 
 
 @pytest.mark.nightly

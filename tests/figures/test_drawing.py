@@ -12,7 +12,7 @@ from matplotlib.font_manager import findfont, get_font
 
 from benchmark.figures import Drawing, style
 from benchmark.figures.page import Page
-from benchmark.figures.style import FONT, characters_in_no_font, render, styled, text_width, write_figures
+from benchmark.figures.style import FONT, characters_in_no_font, render, styled, write_figures
 
 
 def draw(title: str) -> Figure:
@@ -36,7 +36,6 @@ def test_figures_are_written_in_order_and_the_same_again(tmp_path: Path) -> None
 
 def test_one_warning_tells_of_characters_in_no_font(tmp_path: Path) -> None:
     nobody = "\U0010fffe"  # will never be a character
-    text_width(f"Figure {nobody}", 9.0)  # without a warning
     for figure in (f"Figure {nobody}", "Figure β ≥ τ"):
         every = [(f"{i}", partial(draw, figure)) for i in range(3)]
         with warnings.catch_warnings(record=True) as found:

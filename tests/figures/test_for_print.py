@@ -14,11 +14,9 @@ from benchmark.figures.heat import draw_heat
 from benchmark.figures.network import draw_network
 from benchmark.figures.over_beta import draw_over_beta
 from benchmark.figures.page import Page
-from benchmark.figures.pareto import draw_pareto
-from benchmark.figures.ranks import draw_ranks
-from benchmark.figures.rows import draw_forest, draw_restoration
+from benchmark.figures.rows import draw_forest, draw_ranks, draw_restoration
 from benchmark.figures.style import render
-from benchmark.figures.tradeoff import draw_tradeoff
+from benchmark.figures.tradeoff import draw_pareto, draw_tradeoff
 from tests.helpers.figure_checks import flaws, legends_of, panels, texts_of
 from tests.helpers.made_up_restoration import with_restoration
 from tests.helpers.made_up_runs import ADULT, many_techniques, sample_run

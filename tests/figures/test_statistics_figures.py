@@ -19,10 +19,9 @@ from benchmark.bias.doses import Dose
 from benchmark.figures.heat import draw_heat, short_number
 from benchmark.figures.label_places import place_labels
 from benchmark.figures.lists import statistics_figures
-from benchmark.figures.pareto import draw_pareto
-from benchmark.figures.ranks import draw_ranks
-from benchmark.figures.rows import draw_forest
+from benchmark.figures.rows import draw_forest, draw_ranks
 from benchmark.figures.style import render
+from benchmark.figures.tradeoff import draw_pareto
 from benchmark.runs.analysis import RunStatistics, folder_statistics, run_statistics
 from benchmark.runs.descriptions import PlantedBias
 from benchmark.runs.finished import RunFrames

@@ -61,7 +61,7 @@ def axes_texts(axes: Axes) -> list[Text]:
 
 def tick_texts(axis: Axis, limits: tuple[float, float]) -> list[Text]:
     low, high = sorted(limits)
-    ticks = axis.get_major_ticks()
+    ticks = [*axis.get_major_ticks(), *axis.get_minor_ticks()]
     shown = [tick for tick in ticks if low <= tick.get_loc() <= high]
     return [t for tick in shown for t in (tick.label1, tick.label2) if t.get_visible()]
 

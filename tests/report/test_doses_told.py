@@ -16,7 +16,7 @@ from benchmark.facts import facts_of
 from benchmark.facts.model import Reason
 from benchmark.facts.questions import hidden
 from benchmark.figures.lists import statistics_figures
-from benchmark.figures.pareto import draw_pareto
+from benchmark.figures.tradeoff import draw_pareto
 from benchmark.report.answer import answer_text
 from benchmark.runs.analysis import RunStatistics, run_statistics
 from benchmark.runs.descriptions import DatasetInExperiment, GroupSizes, PlantedBias

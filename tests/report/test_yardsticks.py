@@ -10,8 +10,7 @@ from matplotlib.figure import Figure
 
 from benchmark.columns import FRONTIER_COLUMNS, FRONTIER_NAME
 from benchmark.facts import facts_of
-from benchmark.figures.pareto import draw_pareto
-from benchmark.figures.tradeoff import draw_tradeoff
+from benchmark.figures.tradeoff import draw_pareto, draw_tradeoff
 from benchmark.runs.analysis import RunStatistics, folder_statistics
 from benchmark.runs.finished import read_frames
 from benchmark.statistics.answers import ANSWER_COLUMNS
