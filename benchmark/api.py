@@ -538,7 +538,8 @@ class Run:
     def _repr_html_(self) -> str:
         from html import escape
 
-        heading = f"<p><b>{escape(self.finished.manifest.title)}</b>, {escape(str(self.folder))}: means</p>"
+        title = escape(self.finished.manifest.title)
+        heading = f"<p><b>{title}</b>, {escape(str(self.folder))}: means</p>"
         return heading + self._means().to_html(float_format="{:.3f}".format, na_rep="")
 
     def _means(self) -> pd.DataFrame:

@@ -15,9 +15,8 @@ from typing import NamedTuple
 from benchmark import columns
 from benchmark.atlas import description as atlas
 from benchmark.audit.alternation.exchange import ALTERNATION_COLUMNS
-from benchmark.runs.analysis import folder_statistics
-from benchmark.runs.gaps import GAP_COLUMNS
-from benchmark.runs.summary import SUMMARY_COLUMNS
+from benchmark.runs.analysis import GAP_COLUMNS, folder_statistics
+from benchmark.runs.finished import SUMMARY_COLUMNS
 from benchmark.statistics.restoration import RESTORATION_COLUMNS
 from benchmark.statistics.tuning import REGRET_COLUMNS
 from benchmark.statistics.unprocessing import FRONTIER_GAP_COLUMNS

@@ -19,9 +19,8 @@ from benchmark.facts.values import tried, values
 from benchmark.runs.analysis import RunStatistics
 from benchmark.runs.finished import RunFrames
 from benchmark.runs.manifest import Manifest
-from benchmark.runs.own_learners import OWN_LEARNERS, names_together, renamed
+from benchmark.runs.report_frames import OWN_LEARNERS, described_scenarios, names_together, renamed
 from benchmark.runs.report_frames import Scenario as RunScenario
-from benchmark.runs.report_frames import described_scenarios
 from benchmark.runs.verdicts import run_answers
 from benchmark.statistics.cells import Baselines, Resampling
 from benchmark.statistics.recommendation import Criteria

@@ -49,7 +49,7 @@ def scenario_answers(
                     baseline,
                     criteria,
                     level=beta,
-                    beta=planted.betas.get(beta),
+                    beta=getattr(planted.dose(beta), "beta", None),
                     bias_effect=effects.get(beta),
                 )
                 for beta in telling

@@ -82,7 +82,7 @@ def statistics_figures(statistics: RunStatistics) -> Iterator[Drawing]:
     for scenario, metric in compared:
         rows = scenario.rows(statistics.comparisons)
         if np.isfinite(rows.loc[rows["metric"] == metric, "improvement"]).any():
-            name = f"forest_{scenario.file_name}__{statistics.metric_files[metric]}"
+            name = f"forest_{scenario.file_name}__{statistics.file_name(metric)}"
             yield name, partial(draw_forest, statistics, scenario, metric)
     for scenario in scenarios:
         if len(scenario.rows(statistics.pareto)):

@@ -10,23 +10,21 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 
-from benchmark.columns import ORIGINAL, TEST_TITLES
+from benchmark.columns import ORIGINAL, RESULT_COLUMNS, TEST_TITLES
 from benchmark.errors import ReportError
 from benchmark.experiment.tuning_rule import Rule
-from benchmark.metrics import Metric, list_metrics
+from benchmark.metrics import GAP, Metric, list_metrics
 from benchmark.runs.finished import RunFrames, read_frames
-from benchmark.runs.gaps import GAP_COLUMNS, gap_changes
 from benchmark.runs.manifest import Manifest
-from benchmark.runs.own_learners import names_together, renamed
 from benchmark.runs.ranks import ranks_of, repeated_levels, with_below, with_degenerate
-from benchmark.runs.report_frames import Scenario, described_scenarios, joined_in_order
-from benchmark.runs.verdicts import (
-    baselines_of,
-    compare_with,
-    gaps_of_frontier,
-    results_answers,
-    what_to_undo,
+from benchmark.runs.report_frames import (
+    Scenario,
+    described_scenarios,
+    joined_in_order,
+    names_together,
+    renamed,
 )
+from benchmark.runs.verdicts import baselines_of, compare_with, run_answers, what_to_undo
 from benchmark.statistics.across import ALPHA
 from benchmark.statistics.answers import (
     ACCEPTANCE,
@@ -37,24 +35,23 @@ from benchmark.statistics.answers import (
     unranked,
     without_degenerate,
 )
-from benchmark.statistics.cells import Baselines, Resampling, distance, to_cells
+from benchmark.statistics.cells import CELL_KEY, LEAST, Baselines, Resampling, distance, row_means, to_cells
 from benchmark.statistics.decisions import SHARES
 from benchmark.statistics.intervals import cell_intervals, require_level
 from benchmark.statistics.paired import COMPARED_COLUMNS, PAIRED_COLUMNS
 from benchmark.statistics.pareto_front import PARETO_COLUMNS, pareto_fronts
 from benchmark.statistics.recommendation import Criteria
-from benchmark.statistics.restoration import (
-    RESTORATION_COLUMNS,
-    restoration_table,
-)
+from benchmark.statistics.restoration import RESTORATION_COLUMNS, restoration_table
 from benchmark.statistics.tuning import REGRET_COLUMNS, regrets
-from benchmark.statistics.unprocessing import (
-    FRONTIER_GAP_COLUMNS,
-    best_frontiers,
-    mean_frontiers,
-    with_frontier,
-)
+from benchmark.statistics.unprocessing import best_frontiers, mean_frontiers
 from benchmark.text.words import distinct_file_names, file_name
+
+GAP_COLUMNS = (
+    *(*CELL_KEY[:-1], "attribute", "metric", "baseline", "n"),
+    *("gap", "baseline_gap", "difference", "difference_low", "difference_high"),
+    *("p_value", "p_value_holm", "wider", "reason"),
+)
+"""Columns of :func:`gap_changes`."""
 
 
 @dataclass(frozen=True)
@@ -171,14 +168,10 @@ class RunStatistics:
         where = f" on {TEST_TITLES[test]}" if test and self.names_tests else ""
         return declared.title + metric.removeprefix(declared.name) + where
 
-    def file_name(self, metric: str, test: str) -> str:
-        """Return the file name of a metric on a test."""
-        return self.metric_files[metric] + (f"__{file_name(test)}" if self.names_tests else "")
-
-    @cached_property
-    def metric_files(self) -> dict[str, str]:
-        """The file name of each metric, distinct among all metrics."""
-        return distinct_file_names(self.metrics)
+    def file_name(self, metric: str, test: str = "") -> str:
+        """Return the file name of a metric, distinct among all metrics, on a test if tests are named."""
+        where = f"__{file_name(test)}" if test and self.names_tests else ""
+        return distinct_file_names(self.metrics)[metric] + where
 
     @cached_property
     def compared(self) -> pd.DataFrame:
@@ -228,20 +221,15 @@ def run_statistics(
     criteria: Criteria = Criteria(),  # noqa: B008
     say: Callable[[str], None] = lambda _step: None,
 ) -> RunStatistics:
-    """Return all statistics of a run.
+    """Return all statistics of a run, which is from :func:`~benchmark.runs.finished.read_frames`.
 
-    Techniques that were tuned on test rows, or on rows without planted bias, cannot be chosen in practice.
-    They are in no frame but the comparison of settings.
-
-    ``run`` is from :func:`~benchmark.runs.finished.read_frames`. Techniques are compared by ``metrics``, by
-    default all of the results but the shares accepted. They are compared with ``baseline``, by default each
-    dataset's, as the run declares it. ``alpha`` is the level of significance, above 0 and below 1. The margin
-    of ``criteria`` is the difference up to which two techniques are practically equivalent, in the metric's
-    unit, at least 0. ``say`` is called with the name of each step before it starts.
+    Techniques that cannot be chosen in practice are in no frame but the comparison of settings.
+    Techniques are compared by ``metrics``, by default all of the results but the shares accepted, and with
+    ``baseline``, by default each dataset's. ``alpha`` is the level of significance, above 0 and below 1.
+    ``say`` is called with the name of each step before it starts.
 
     A ReportError says that there is only one repetition without folds, or that a dataset's baseline was not
-    run. A StatisticsError says that a setting is impossible, an UnknownNameError that the baseline is
-    unknown.
+    run; a StatisticsError that a setting is impossible; an UnknownNameError that the baseline is unknown.
     """
     _require_testable(run, alpha)
     undo = what_to_undo(run)
@@ -262,25 +250,19 @@ def run_statistics(
     names = names_together(manifest, results)
     useful = useful.take(~pointless)
     useful = replace(useful, keys=renamed(useful.keys, names))
-    gaps, regret = [], pd.DataFrame(columns=list(REGRET_COLUMNS))
-    if run.groups is not None:
-        gaps = [
-            gap_changes(run.groups[rows], name, resampling, baselines.learners)
-            for rows, name in baselines.parts(run.groups)
-        ]
+    gaps = None if run.groups is None else gap_changes(run.groups, baselines, resampling)
+    restoration, regret = [], pd.DataFrame(columns=list(REGRET_COLUMNS))
+    if whole.decisions is not None:  # with the reference rows
+        left_out = whole.manifest.unchoosable - whole.manifest.refits
+        decisions = whole.decisions[~whole.decisions["technique"].isin(left_out)]
+        clean, refits = baselines.of_clean_models, whole.manifest.refits_of
+        restoration = [restoration_table(decisions, clean, resampling, refits)]
     if run.tuning is not None:
         greatest = Rule.parse(manifest.tuned_by).greatest
         regret = regrets(renamed(run.tuning, names), resampling, greatest=greatest, apart=manifest.apart)
     say(f"comparing with the baseline: {len(cells.keys):,} cells and metrics")
     comparisons = joined_in_order([compare_with(cells, baselines, goals, alpha)], manifest, COMPARED_COLUMNS)
     comparisons = judged(comparisons, alpha=alpha, rope=criteria.margin)
-    answers = results_answers(
-        *(results, baselines, standing, alpha, criteria, resampling),
-        paired_levels=manifest.experiment.paired_betas,
-        undo=undo,
-        decided=comparisons,
-    )
-    inside = gaps_of_frontier(run)
     say("ranking techniques")
     ranks = ranks_of(useful, goals, manifest, alpha=alpha)
     in_ranks = renamed(standing.assign(repeated=repeated_levels(manifest, standing)), names)
@@ -297,29 +279,54 @@ def run_statistics(
         resampling=resampling,
         everything=results,
         standing=standing,
-        answers=with_frontier(joined_in_order([answers], manifest, ANSWER_COLUMNS), inside),
+        answers=run_answers(whole, baseline, alpha, criteria, undo),
         intervals=cell_intervals(cells),
         comparisons=comparisons,
         ranks=with_below(with_degenerate(ranks, in_ranks), in_ranks),
         pareto=with_below(with_degenerate(pareto, standing), standing),
-        restoration=_restoration(whole, baselines.of_clean_models),
-        groups=joined_in_order(gaps, manifest, GAP_COLUMNS),
+        restoration=joined_in_order(restoration, manifest, RESTORATION_COLUMNS),
+        groups=pd.DataFrame(columns=list(GAP_COLUMNS)) if gaps is None else gaps,
         regret=regret,
-        frontier_gaps=joined_in_order([inside], manifest, FRONTIER_GAP_COLUMNS),
+        frontier_gaps=run.frontier_gaps,
         frontier=pd.DataFrame() if run.frontier is None else mean_frontiers(best_frontiers(run.frontier)),
         unconstrained=() if run.frontier is None else tuple(run.frontier["technique"].unique()),
         undo=undo,
     )
 
 
-def _restoration(run: RunFrames, baselines: Baselines) -> pd.DataFrame:
-    """Return the frame ``restoration`` of techniques that can be chosen; ``run`` has its reference rows."""
-    tables: list[pd.DataFrame] = []
-    if run.decisions is not None:
-        refits, left_out = run.manifest.refits_of, run.manifest.unchoosable - run.manifest.refits
-        decisions = run.decisions[~run.decisions["technique"].isin(left_out)]
-        tables = [restoration_table(decisions, baselines, run.resampling, refits)]
-    return joined_in_order(tables, run.manifest, RESTORATION_COLUMNS)
+def gap_changes(
+    groups: pd.DataFrame, baselines: Baselines, resampling: Resampling | None = None
+) -> pd.DataFrame:
+    """Return the largest gaps between groups, compared with the baseline's on the same samples.
+
+    ``groups`` have the columns :data:`~benchmark.columns.GROUP_COLUMNS`. ``resampling`` says how repetitions
+    overlap. A repetition counts as a whole here; if it has several splits there are no intervals, since their
+    values are not kept.
+
+    The result has the columns :data:`GAP_COLUMNS`, which ``results/README.md`` explains at ``groups.csv``,
+    and a row for each cell, attribute (or intersection) and rate. The baseline has rows, too. There are none
+    where the baseline has no gaps.
+    """
+    gaps = groups[groups["group"] == GAP]
+    if not (gaps["technique"] == baselines.column(gaps)).any():
+        return pd.DataFrame(columns=list(GAP_COLUMNS))
+    goals = dict.fromkeys(gaps["metric"].unique(), LEAST)
+    gaps = gaps.assign(metric=gaps["metric"] + "[" + gaps["attribute"] + "]")[list(RESULT_COLUMNS)]
+    unfolded = None if resampling is None else Resampling(resampling.overlaps, resampling.n_folds)
+    cells = to_cells(gaps, unfolded)
+    cells = cells.take(cells.find(technique=baselines.column(cells.keys)) >= 0)
+    means = cells.keys.assign(gap=row_means(cells.values), n=cells.n, baseline=baselines.column(cells.keys))
+    partner = cells.find(technique=means["baseline"])
+    means["baseline_gap"] = means["gap"].to_numpy()[partner]
+    differences = cells.values - cells.values[partner]
+    # NaN where there is no pair.
+    means["wider"] = row_means(1.0 * (differences > 0) + 0.0 * differences)
+    comparisons = compare_with(cells, baselines, goals, ALPHA).drop(columns=["baseline", "n"])
+    table = means.merge(comparisons, on=list(CELL_KEY), how="left")
+    names = table["metric"].str.removesuffix("]").str.split("[", n=1, expand=True)
+    table = table.assign(metric=names[0], attribute=names[1], reason=table["reason"].fillna(""))
+    table = table.rename(columns={"p_paired": "p_value", "p_paired_holm": "p_value_holm"})
+    return table[list(GAP_COLUMNS)]
 
 
 def _require_testable(run: RunFrames, alpha: float) -> None:

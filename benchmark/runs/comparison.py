@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -14,9 +14,6 @@ from benchmark.errors import ReportError
 from benchmark.runs.finished import read_results, read_run
 from benchmark.runs.manifest import Manifest
 
-DIFFERENCE_COLUMNS = ("technique", "metric", "values", "identical", "one_sided", "largest")
-"""Columns of :attr:`RunsComparison.differences`."""
-
 _CELL = list(CELL_COLUMNS)
 
 
@@ -24,8 +21,8 @@ _CELL = list(CELL_COLUMNS)
 class RunsComparison:
     """Differences between two runs."""
 
-    # Columns DIFFERENCE_COLUMNS, for each technique and metric, over the cells in both runs. Values that are
-    # missing in both are identical, those missing in one are one-sided. The largest difference is absolute.
+    # For each technique and metric, over the cells in both runs: numbers of values, and how many of them are
+    # identical, as those that are missing in both, or one-sided, missing in one; and the largest difference.
     differences: pd.DataFrame
     n_cells: int  # in both runs
     # Numbers of cells that only the run in a folder has, by dataset and technique.
@@ -43,14 +40,13 @@ def compare_runs(folder: Path, other: Path) -> RunsComparison:
         read_results(where, run, [m.name for m in run.manifest.metrics])
         for where, run in zip((folder, other), runs, strict=True)
     )
-    cells = [frame[_CELL].drop_duplicates() for frame in (ours, theirs)]
-    sides = cells[0].merge(cells[1], how="outer", indicator="side")
-    n_cells = int((sides["side"] == "both").sum())
+    cells = [pd.MultiIndex.from_frame(frame[_CELL]).unique() for frame in (ours, theirs)]
+    n_cells = len(cells[0].intersection(cells[1]))
     if not n_cells:
         raise ReportError(
             f"The runs in {folder} and {other} have no cell in common",
             expected="runs of the same datasets, biases, levels, techniques and classifiers",
-            got=" and ".join(", ".join(f"{k} {v}" for k, v in own.iloc[0].items()) for own in cells),
+            got=" and ".join(", ".join(map(str, own[0])) for own in cells),
             remedy="name the folders of two runs of one experiment",
         )
     both = ours.merge(theirs, on=[*_CELL, "test", "metric"], suffixes=("", "_other"))
@@ -70,24 +66,24 @@ def compare_runs(folder: Path, other: Path) -> RunsComparison:
         .reset_index()
     )
     return RunsComparison(
-        differences=differences[list(DIFFERENCE_COLUMNS)],
+        differences=differences,
         n_cells=n_cells,
         alone={
-            place: sides[sides["side"] == side].value_counts(["dataset", "technique"], sort=False).to_dict()
-            for place, side in ((folder, "left_only"), (other, "right_only"))
+            place: cells[i]
+            .difference(cells[1 - i], sort=False)
+            .to_frame(index=False)
+            .value_counts(["dataset", "technique"], sort=False)
+            .to_dict()
+            for i, place in enumerate((folder, other))
         },
-        made_with=dict(_made_with(*(run.manifest for run in runs))),
+        made_with=_made_with(*(run.manifest for run in runs)),
     )
 
 
-def _made_with(run: Manifest, other: Manifest) -> Iterator[tuple[str, tuple[str, str]]]:
-    for name in run.versions:
-        pair = run.versions[name], other.versions.get(name, "unknown")
-        if pair[0] != pair[1]:
-            yield name, pair
-    processors = _processors_text(run.processors), _processors_text(other.processors)
-    if processors[0] != processors[1]:
-        yield "processor", processors
+def _made_with(run: Manifest, other: Manifest) -> dict[str, tuple[str, str]]:
+    ours, theirs = ({**m.versions, "processor": _processors_text(m.processors)} for m in (run, other))
+    pairs = {name: (value, theirs.get(name, "unknown")) for name, value in ours.items()}
+    return {name: pair for name, pair in pairs.items() if pair[0] != pair[1]}
 
 
 def _processors_text(kinds: Sequence[Mapping[str, Any]]) -> str:

@@ -26,7 +26,7 @@ from benchmark.runs.descriptions import (
     MetricDescription,
     PlantedBias,
 )
-from benchmark.runs.manifest import CodeInRun, ExperimentInRun, Manifest, settings_of
+from benchmark.runs.manifest import CodeInRun, ExperimentInRun, Manifest, metric_description, settings_of
 
 _NOTHING = Outcome([], computed=0, seconds=0.0, engine="")
 
@@ -87,16 +87,14 @@ def _dataset(experiment: Experiment, data: PreparedDataset, outcome: Outcome) ->
         network = LearnedNetwork(
             digest=network_digest(data.network),
             edges=data.network.edges,
-            free_parameters=data.network.n_parameters,
             edited_edges=tuple(dict.fromkeys(edited)),
         )
+    roles = ("sensitive_feature", "deprived_group", "label", "favorable_label")
     return DatasetDescription(
-        name=data.name,
-        title=data.title,
+        **{name: getattr(data, name) for name in ("name", "title", "test_data", "embedded", "notes")},
+        **{role: getattr(schema, role) for role in roles},
         card=data.card.name,
         card_digest=data.card.digest,
-        test_data=data.test_data,
-        embedded=data.embedded,
         test_digest=test.digest,
         test_rows=len(test),
         # Labels of an audit are people's decisions; they do not say which answer is right.
@@ -104,7 +102,6 @@ def _dataset(experiment: Experiment, data: PreparedDataset, outcome: Outcome) ->
         **_favorable(experiment, data, outcome),
         train_rows=_train_rows(experiment, data),
         warning=data.card.warning,
-        notes=data.notes,
         network=network,
         bias=tuple(
             PlantedBias(
@@ -123,10 +120,6 @@ def _dataset(experiment: Experiment, data: PreparedDataset, outcome: Outcome) ->
             )
             for name, bias in data.biases.items()
         ),
-        sensitive_feature=schema.sensitive_feature,
-        deprived_group=schema.deprived_group,
-        label=schema.label,
-        favorable_label=schema.favorable_label,
         columns=schema.names,
         group_rows=dict(zip(schema.groups, rows.tolist(), strict=True)),
     )
@@ -186,7 +179,5 @@ def _metrics(prepared: PreparedExperiment) -> Iterable[MetricDescription]:
     schemas = [data.test.schema for data in prepared.datasets.values()]
     groups = dict.fromkeys(group for schema in schemas for group in schema.groups)
     for metric in map(get_metric, metric_names(prepared.experiment.measured)):
-        each = [f"[{group}]" for group in groups] if metric.compare == "each_group" else [""]
-        for suffix in each:
-            name = metric.name + suffix
-            yield MetricDescription(name, metric.title + suffix, metric.ideal)
+        for suffix in [f"[{group}]" for group in groups] if metric.compare == "each_group" else [""]:
+            yield metric_description(metric.name + suffix)

@@ -20,7 +20,7 @@ from benchmark.columns import UNTREATED
 from benchmark.data import Table
 from benchmark.data.card import Card, load_card
 from benchmark.declarations import declaration_dir
-from benchmark.errors import CardError, ReportError, UnknownNameError
+from benchmark.errors import CardError, UnknownNameError
 from benchmark.statistics.answers import ConstantAnswer
 from benchmark.text.embedded import titled
 
@@ -124,11 +124,6 @@ class PlantedBias:
         planted = [(level, self.dose(level)) for level in levels if level > 0]
         return max((level for level, dose in planted if dose is None or dose.pooled), default=max(levels))
 
-    @property
-    def betas(self) -> dict[float, float]:
-        """The β of each dose that can be reached."""
-        return {dose.dose: dose.beta for dose in self.doses if dose.beta is not None}
-
     def added(self, level: float) -> float:
         """Return the label gap that a level of bias adds, in expectation; NaN if unknown."""
         if self.doses:
@@ -149,7 +144,6 @@ class LearnedNetwork:
 
     digest: str = ""
     edges: tuple[Edge, ...] = ()
-    free_parameters: int = 0
     edited_edges: tuple[Edge, ...] = ()  # edges that the planted bias acts on
 
 
@@ -190,8 +184,6 @@ class DatasetDescription:
 
     If its shipped network stood in for real data, the name says so (``"adult:embedded"``), because the CSV
     files carry nothing but the name. The roles are those of :class:`benchmark.data.table.Schema`.
-
-    An embedded dataset's name that hides this is a ReportError.
     """
 
     name: Annotated[str, _NotWritten]  # in the results
@@ -223,15 +215,6 @@ class DatasetDescription:
     favorable_label: str
     columns: tuple[str, ...]
     group_rows: dict[str, int] = field(default_factory=dict, hash=False)  # test rows by state
-
-    def __post_init__(self) -> None:
-        if self.embedded and "embedded" not in self.name:
-            raise ReportError(
-                "The name of an embedded dataset does not say that it is one",
-                expected="a name that contains 'embedded', such as 'adult:embedded'",
-                got=repr(self.name),
-                remedy="give it such a name in the manifest and in the results",
-            )
 
     def planted(self, bias: str) -> PlantedBias:
         """Return the bias of that name."""

@@ -9,47 +9,35 @@ from lzma import LZMAError
 from pathlib import Path
 from typing import Any, Self
 
+import numpy as np
 import pandas as pd
 
-from benchmark.columns import (
-    CELL_COLUMNS,
-    DECISION_COLUMNS,
-    DECISION_COUNTS,
-    DECISIONS_NAME,
-    FAILURE_COLUMNS,
-    FOLD_COLUMNS,
-    FOLDS_NAME,
-    FRONTIER_COLUMNS,
-    FRONTIER_NAME,
-    GROUP_COLUMNS,
-    GROUPS_NAME,
-    HIDDEN,
-    MANIFEST_NAME,
-    METRIC_COLUMNS,
-    ORIGINAL,
-    RESULT_COLUMNS,
-    TUNING_COLUMNS,
-    TUNING_NAME,
-    hidden_name,
-)
-from benchmark.errors import ReportError, UnknownNameError
+from benchmark import columns
+from benchmark.columns import CELL_COLUMNS, DECISION_COUNTS, HIDDEN, ORIGINAL, RESULT_COLUMNS
+from benchmark.errors import ReportError
 from benchmark.experiment.plan import ALWAYS_MEASURED
 from benchmark.metrics.restoration import OF_REPETITIONS
 from benchmark.runs.manifest import Manifest
 from benchmark.runs.report_frames import (
+    MEAN_COLUMNS,
     Scenario,
     check_read,
     described_scenarios,
     in_described_order,
     with_failed_cells,
 )
-from benchmark.runs.summary import SUMMARY_COLUMNS, summarise
 from benchmark.statistics.answers import standings
-from benchmark.statistics.cells import WHERE, Resampling
+from benchmark.statistics.cells import WHERE, Resampling, require_known, to_cells
+from benchmark.statistics.intervals import cell_intervals
+from benchmark.statistics.restoration import pooled_shares
+from benchmark.statistics.unprocessing import FRONTIER_GAP_COLUMNS, best_frontiers, frontier_gaps
 from benchmark.text.embedded import FOLDER_SUFFIX, NOT_REAL
 from benchmark.text.spreadsheet import from_cell
 from benchmark.text.words import parted_fold
 from benchmark.text.writing import plain_or_packed
+
+SUMMARY_COLUMNS = (*MEAN_COLUMNS, "metric", "mean", "std", "ci_low", "ci_high", "n")
+"""Columns of the summary."""
 
 RUN_AGAIN = "run the experiment again: stored cells are not computed again"
 """Remedy for a folder without files that this version writes."""
@@ -59,12 +47,13 @@ _TEXTS = {
     *("attribute", "group", "note", "of", "chosen_on", "parameters"),
 }
 _WHOLE = {"table", "n", "repetition", "fold", "settings", "unscored", *DECISION_COUNTS}
+_KEY = [*MEAN_COLUMNS, "metric"]
 _OPTIONAL = {
-    "folds": (FOLDS_NAME, FOLD_COLUMNS),
-    "frontier": (FRONTIER_NAME, FRONTIER_COLUMNS),
-    "groups": (GROUPS_NAME, GROUP_COLUMNS),
-    "tuning": (TUNING_NAME, TUNING_COLUMNS),
-    "decisions": (DECISIONS_NAME, DECISION_COLUMNS),
+    "folds": (columns.FOLDS_NAME, columns.FOLD_COLUMNS),
+    "frontier": (columns.FRONTIER_NAME, columns.FRONTIER_COLUMNS),
+    "groups": (columns.GROUPS_NAME, columns.GROUP_COLUMNS),
+    "tuning": (columns.TUNING_NAME, columns.TUNING_COLUMNS),
+    "decisions": (columns.DECISIONS_NAME, columns.DECISION_COLUMNS),
 }
 
 
@@ -73,7 +62,7 @@ class FinishedRun:
     """Manifest, means and failures of a run."""
 
     manifest: Manifest  # with the metrics of the summary, in its order
-    summary: pd.DataFrame  # columns :data:`~benchmark.runs.summary.SUMMARY_COLUMNS`
+    summary: pd.DataFrame  # columns :data:`SUMMARY_COLUMNS`
     failures: pd.DataFrame  # columns :data:`~benchmark.columns.FAILURE_COLUMNS`
 
 
@@ -92,24 +81,15 @@ class RunFrames(FinishedRun):
 
     @classmethod
     def of(
-        cls,
-        manifest: Manifest,
-        results: pd.DataFrame,
-        failures: pd.DataFrame,
-        *,
-        folds: pd.DataFrame | None = None,
-        decisions: pd.DataFrame | None = None,
-        **frames: pd.DataFrame | None,
+        cls, manifest: Manifest, results: pd.DataFrame, failures: pd.DataFrame, **frames: pd.DataFrame | None
     ) -> Self:
         """Return a run from computed frames, which are not checked, with its summary."""
         results = in_described_order(with_failed_cells(results, failures, manifest), manifest)
         return cls(
             manifest=manifest,
-            summary=summarise(results, manifest, folds, decisions),
+            summary=summarise(results, manifest, frames.get("folds"), frames.get("decisions")),
             failures=in_described_order(failures, manifest),
             results=results,
-            folds=folds,
-            decisions=decisions,
             **frames,
         )
 
@@ -128,7 +108,15 @@ class RunFrames(FinishedRun):
         """How repetitions overlap, where they are repeated splits of the same rows."""
         return self.manifest.resampling(self.folds)
 
-    @property
+    @cached_property
+    def frontier_gaps(self) -> pd.DataFrame:
+        """Comparisons of techniques with the unprocessing frontiers; empty if the run recorded none."""
+        if self.frontier is None or self.frontier.empty:
+            return pd.DataFrame(columns=list(FRONTIER_GAP_COLUMNS))
+        best, constants = best_frontiers(self.frontier), self.manifest.constant_answers
+        return frontier_gaps(self.results, best, constants, self.resampling)
+
+    @cached_property
     def of_choices(self) -> Self:
         """The same run with the techniques that can be chosen in practice."""
         return self._without(self.manifest.unchoosable)
@@ -144,24 +132,46 @@ class RunFrames(FinishedRun):
         frames = {name: getattr(self, name) for name in ("summary", "failures", "results", "groups")}
         present = {name: frame for name, frame in frames.items() if frame is not None}
         rest = {name: frame[~frame["technique"].isin(names)] for name, frame in present.items()}
-        return replace(self, manifest=self.manifest.without(names), **rest)
+        techniques = tuple(t for t in self.manifest.techniques if t.name not in names)
+        experiment = self.manifest.experiment.model_copy(update={"techniques": techniques})
+        return replace(self, manifest=self.manifest.model_copy(update={"experiment": experiment}), **rest)
 
-    @property
-    def shown(self) -> Self:
-        """The same run with its headline metrics only."""
-        manifest = self.manifest.shown
-        named = ["", *(metric.name for metric in manifest.metrics)]
-        frames = {"summary": self.summary, "results": self.results, "failures": self.failures}
-        headline = {name: frame[frame["metric"].isin(named)] for name, frame in frames.items()}
-        return replace(self, manifest=manifest, **{k: v.reset_index(drop=True) for k, v in headline.items()})
+
+def summarise(
+    results: pd.DataFrame,
+    manifest: Manifest,
+    folds: pd.DataFrame | None = None,
+    decisions: pd.DataFrame | None = None,
+) -> pd.DataFrame:
+    """Return a summary of each metric of each cell over the repetitions, in described order.
+
+    Columns :data:`SUMMARY_COLUMNS`. A cell without any finite value is a row with ``n = 0``. ``std`` and the
+    interval of :func:`cell_intervals` are NaN where ``n < 2``. The results have a row for each expected
+    value; ``folds`` are the values of single folds, if any. Shares of ``decisions`` are ratios of sums over
+    all repetitions (:func:`pooled_shares`), not means of ratios.
+    """
+    finite = results["value"].where(np.isfinite(results["value"]))
+    rows = finite.groupby([results[column] for column in _KEY], sort=False).agg(["mean", "std", "count"])
+    summary = rows.reset_index().rename(columns={"count": "n"})
+    resampling = manifest.resampling(folds)
+    if len(summary):
+        ends = cell_intervals(to_cells(results, resampling)).set_index(_KEY)[["ci_low", "ci_high"]]
+        summary = summary.join(ends, on=_KEY)
+    summary = summary.reindex(columns=list(SUMMARY_COLUMNS))
+    if decisions is not None and len(summary):
+        shares = pooled_shares(decisions, resampling).set_index(_KEY)
+        shares = shares.reindex(pd.MultiIndex.from_frame(summary[_KEY]))
+        pooled = shares["n"].notna().to_numpy()
+        for name, column in (("mean", "value"), ("ci_low", "value_low"), ("ci_high", "value_high")):
+            summary[name] = summary[name].mask(pooled, shares[column].to_numpy())
+    return in_described_order(summary, manifest)
 
 
 def read_run(folder: Path) -> FinishedRun:
     """Return the manifest, means and failures that ``betabench run`` wrote to a folder.
 
-    The folder has ``manifest.json``, ``summary.csv`` and ``failures.csv``, and ``metrics_summary.csv`` if the
-    run measured more than its headline metrics. Each CSV file may be compressed: ``summary.csv.xz``. A
-    ReportError says that the folder or a file is missing, or that a file's content is not a run's.
+    Each CSV file may be compressed: ``summary.csv.xz``. A ReportError says that the folder or a file is
+    missing, or that a file's content is not a run's.
     """
     again = f"'betabench run' writes it; run the experiment with --output {folder}"
     if not folder.is_dir():
@@ -170,12 +180,12 @@ def read_run(folder: Path) -> FinishedRun:
             expected="the folder of a finished run",
             remedy=_folder_beside(folder) or again,
         )
-    manifest = Manifest.read(folder / MANIFEST_NAME, again)
+    manifest = Manifest.read(folder / columns.MANIFEST_NAME, again)
     summary = read_frame(folder / "summary.csv", SUMMARY_COLUMNS, again)
     if plain_or_packed(folder / "metrics_summary.csv").exists():
         more = read_frame(folder / "metrics_summary.csv", SUMMARY_COLUMNS, again)
         summary = pd.concat([summary, more], ignore_index=True)
-    failures = read_frame(folder / "failures.csv", FAILURE_COLUMNS, again)
+    failures = read_frame(folder / "failures.csv", columns.FAILURE_COLUMNS, again)
     check_read("failures", failures, manifest)
     # A folder may hold some of the measured metrics only.
     manifest = manifest.with_metrics(summary["metric"].unique())
@@ -193,7 +203,7 @@ def _folder_beside(folder: Path) -> str:
     """Return a hint at the folder that the same experiment has with data, or without; "" without one."""
     name, whole = folder.name, folder.name.removesuffix(FOLDER_SUFFIX)
     beside, of = (f"{name}{FOLDER_SUFFIX}", NOT_REAL) if name == whole else (whole, "real data")
-    if not name or not (folder.parent / beside / MANIFEST_NAME).is_file():
+    if not name or not (folder.parent / beside / columns.MANIFEST_NAME).is_file():
         return ""
     return f"name {folder.parent / beside}, which is of this experiment on {of}"
 
@@ -201,15 +211,12 @@ def _folder_beside(folder: Path) -> str:
 def read_results(folder: Path, run: FinishedRun, metrics: Sequence[str] = ()) -> pd.DataFrame:
     """Return the values of a finished run, with a row for each missing value.
 
-    The folder has ``results.csv``, and ``metrics.csv`` if the run measured more than its headline metrics.
-    Each may be compressed: ``results.csv.xz``. ``run`` is from :func:`read_run`, for the same folder.
-    ``metrics`` are kept in this order, by default those of ``results.csv``; metrics that are always measured
-    are always kept.
+    ``run`` is from :func:`read_run`, for the same folder. ``metrics`` are kept in this order, by default
+    those of ``results.csv``; ``metrics.csv`` has others. Metrics that are always measured are always kept.
 
     The result has the columns :data:`~benchmark.columns.RESULT_COLUMNS`, and is sorted by dataset, test,
-    beta, technique and metric as the run names them. A cell that failed has NaN for every metric. A
-    ReportError says that a file is missing or malformed, or that cells of the run are in no file. An
-    UnknownNameError says that a metric has no values in the folder.
+    beta, technique and metric as the run names them. A ReportError says that a file is missing or malformed,
+    or that cells of the run are in no file; an UnknownNameError that a metric has no values in the folder.
     """
     again = f"finish it: run the experiment, or merge its shards, with --output {folder}"
     results = read_frame(folder / "results.csv", RESULT_COLUMNS, again)
@@ -226,13 +233,11 @@ def read_results(folder: Path, run: FinishedRun, metrics: Sequence[str] = ()) ->
             remedy=again,
         )
     if set(metrics) - set(results["metric"]) and plain_or_packed(folder / "metrics.csv").exists():
-        more = read_frame(folder / "metrics.csv", METRIC_COLUMNS, again)
+        more = read_frame(folder / "metrics.csv", columns.METRIC_COLUMNS, again)
         results = pd.concat([results, more[list(RESULT_COLUMNS)]], ignore_index=True)
     # If every cell failed, only the summary lists the run's metrics.
     measured = list(results["metric"].unique()) or [metric.name for metric in manifest.metrics]
-    for metric in metrics:
-        if metric not in measured:
-            raise UnknownNameError("metric", metric, measured)
+    require_known("metric", metrics, pd.Series(measured))
     always = [name for name in (*ALWAYS_MEASURED, *OF_REPETITIONS) if name in measured]
     names = list(dict.fromkeys((*(metrics or measured), *always)))
     manifest = manifest.with_metrics(names)
@@ -243,12 +248,12 @@ def read_results(folder: Path, run: FinishedRun, metrics: Sequence[str] = ()) ->
 
 def read_optional(folder: Path, frame: str) -> pd.DataFrame | None:
     """Return an optional frame of :class:`RunFrames` by its name, or None if the folder lacks its file."""
-    name, columns = _OPTIONAL[frame]
+    name, expected = _OPTIONAL[frame]
     path = plain_or_packed(folder / name)
-    return read_frame(path, columns, RUN_AGAIN) if path.exists() else None
+    return read_frame(path, expected, RUN_AGAIN) if path.exists() else None
 
 
-def read_frame(path: Path, columns: Sequence[str], remedy: str) -> pd.DataFrame:
+def read_frame(path: Path, expected: Sequence[str], remedy: str) -> pd.DataFrame:
     """Return the frame of a CSV file, such as ``results.csv`` or, compressed, ``results.csv.xz``.
 
     Names of columns decide whether they hold text, floats or integers. A file that is missing, malformed or
@@ -256,7 +261,7 @@ def read_frame(path: Path, columns: Sequence[str], remedy: str) -> pd.DataFrame:
     """
     path = plain_or_packed(path)
     kinds = {
-        column: "int64" if column in _WHOLE else "float64" for column in {*columns, "dose", HIDDEN} - _TEXTS
+        column: "int64" if column in _WHOLE else "float64" for column in {*expected, "dose", HIDDEN} - _TEXTS
     }
     missing = {column: [""] for column, kind in kinds.items() if kind == "float64"}
     try:
@@ -272,16 +277,16 @@ def read_frame(path: Path, columns: Sequence[str], remedy: str) -> pd.DataFrame:
     if "dose" in frame.columns:  # the dose is the level of bias there, and stands before its β
         frame = frame.drop(columns="beta", errors="ignore").rename(columns={"dose": "beta"})
     if HIDDEN in frame.columns:  # a bias and the bias hidden behind it name a scenario together
-        frame["bias"] = list(map(hidden_name, frame["bias"], frame.pop(HIDDEN)))
-    if "test" in columns and "test" not in frame.columns and DECISION_COUNTS[0] in frame.columns:
-        frame.insert(columns.index("test"), "test", ORIGINAL)
-    if "at_fold" in columns and "at_fold" not in frame and "reason" in frame:  # of an earlier version
+        frame["bias"] = list(map(columns.hidden_name, frame["bias"], frame.pop(HIDDEN)))
+    if "test" in expected and "test" not in frame.columns and DECISION_COUNTS[0] in frame.columns:
+        frame.insert(expected.index("test"), "test", ORIGINAL)
+    if "at_fold" in expected and "at_fold" not in frame and "reason" in frame:  # of an earlier version
         parted = [parted_fold(reason) for reason in frame["reason"]]
         frame["reason"] = [reason for _, reason in parted]
-        frame.insert(columns.index("at_fold"), "at_fold", [float(fold) for fold, _ in parted])
-    if tuple(frame.columns) != tuple(columns):
+        frame.insert(expected.index("at_fold"), "at_fold", [float(fold) for fold, _ in parted])
+    if tuple(frame.columns) != tuple(expected):
         got = ", ".join(map(str, frame.columns))
-        raise ReportError(f"{path} has other columns", expected=", ".join(columns), got=got, remedy=remedy)
-    for column in _TEXTS.intersection(columns):
+        raise ReportError(f"{path} has other columns", expected=", ".join(expected), got=got, remedy=remedy)
+    for column in _TEXTS.intersection(expected):
         frame[column] = frame[column].map(from_cell).astype(object)
     return frame

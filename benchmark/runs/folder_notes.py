@@ -74,9 +74,7 @@ def earlier_results(folder: Path, experiment: Experiment, real: Mapping[str, boo
     declared, now = manifest["experiment"], settings_of(experiment)
     if declared["name"] != experiment.name or "techniques" not in declared:  # as of an alternation
         return Earlier(folder, declared["name"], (), True)
-    losses: dict[str, bool] = {}
-    for word, lost in _losses(*(_table_facts(e, type(experiment)) for e in (declared, now))):
-        losses[word] = losses.get(word, False) or lost
+    losses = _losses(*(_facts(settings, type(experiment)) for settings in (declared, now)))
     had_real = manifest.get("real_data", {})
     if any(had_real.get(name) and not now_real for name, now_real in real.items()):
         losses["real data, where this run has embedded networks"] = True
@@ -143,21 +141,22 @@ def unlike_shards(folders: Sequence[Path]) -> list[str]:
     """
     manifests = {folder: manifest for folder in folders if (manifest := _manifest(folder))}
     of_cells = {folder: _cell_facts(manifest) for folder, manifest in manifests.items()}
-    alike = {
-        folder: [name for name, other in of_cells.items() if not _differing(facts, other)]
-        for folder, facts in of_cells.items()
-    }
-    if not alike:
+    if not of_cells:
         return []
-    usual = max(alike, key=lambda folder: len(alike[folder]))
+
+    def differing(folder: Path, other: Path) -> list[str]:
+        return list(dict.fromkeys(path[0] for path in _differing(of_cells[folder], of_cells[other])))
+
+    usual = min(of_cells, key=lambda folder: sum(bool(differing(folder, other)) for other in of_cells))
+    others = {folder: differing(folder, usual) for folder in of_cells}
     warnings = [
-        f"Warning: {folder} is no part of the same whole as {usual}. It has another "
-        f"{', '.join(dict.fromkeys(path[0] for path in _differing(of_cells[folder], of_cells[usual])))}; "
+        f"Warning: {folder} is no part of the same whole as {usual}. It has another {', '.join(words)}; "
         "a run of one cannot use the cells of the other"
-        for folder in manifests
-        if folder not in alike[usual]
+        for folder, words in others.items()
+        if words
     ]
-    counts = {str(manifests[folder].get("shard")).rpartition("/")[2] for folder in alike[usual]}
+    shards = [str(manifests[folder].get("shard")) for folder, words in others.items() if not words]
+    counts = {shard.rpartition("/")[2] for shard in shards}
     if len(counts) > 1:
         warnings.append(
             f"Warning: these are shards of {' and of '.join(sorted(counts))} parts, which do not make one "
@@ -167,19 +166,15 @@ def unlike_shards(folders: Sequence[Path]) -> list[str]:
 
 
 def _cell_facts(manifest: Mapping[str, Any]) -> dict[_Path, Any]:
-    """Return what a run's cells depend on."""
+    """Return what a run's cells depend on; what is measured of them is no part of that."""
     datasets = manifest.get("datasets", {})
     data = {name: described.get("test_digest") for name, described in datasets.items()}
-    return {**_facts(manifest["experiment"]), **dict(_flat({"code": manifest.get("code"), "data": data}))}
-
-
-def _table_facts(experiment: Mapping[str, Any], model: type[Experiment]) -> dict[_Path, Any]:
-    """Return what a run's tables depend on besides its data."""
-    return {**_facts(experiment, model), ("metrics",): experiment.get("metrics", [])}
+    facts = _facts(manifest["experiment"]) | dict(_flat({"code": manifest.get("code"), "data": data}))
+    return {path: value for path, value in facts.items() if path != ("metrics",)}
 
 
 def _facts(experiment: Mapping[str, Any], model: type[Experiment] = Experiment) -> dict[_Path, Any]:
-    """Return the facts that identify a manifest's experiment, as its file declares them.
+    """Return the facts that identify a manifest's experiment, as its file declares them, and its metrics.
 
     Entries that follow from the rest are left out: refits, tuned settings, own learners that are baselines,
     and hidden bias. So are folders of cards, and fields that no number depends on.
@@ -202,6 +197,7 @@ def _facts(experiment: Mapping[str, Any], model: type[Experiment] = Experiment) 
     declared = {
         **options,
         **_identifying(experiment, model),
+        "metrics": experiment.get("metrics", []),
         "tests": [test for test in experiment.get("tests", [ORIGINAL]) if test != TRUTH],
         "techniques": [_identifying(entry, TechniqueEntry) for entry in techniques],
         "classifiers": [e for e in experiment.get("classifiers", ()) if not e.get("learner_of")],
@@ -228,8 +224,9 @@ def _flat(value: Any, path: _Path = ()) -> Iterator[tuple[_Path, Any]]:
             yield from _flat(part, (*path, name))
 
 
-def _losses(before: Mapping[_Path, Any], now: Mapping[_Path, Any]) -> Iterator[tuple[str, bool]]:
-    """Yield the name of each difference, and whether numbers would be lost: longer lists lose nothing."""
+def _losses(before: Mapping[_Path, Any], now: Mapping[_Path, Any]) -> dict[str, bool]:
+    """Return whether numbers would be lost, by the name of each difference: longer lists lose nothing."""
+    losses: dict[str, bool] = {}
     for path in _differing(before, now):
         ours, theirs = before[path], now[path]
         of_entry = path[0] in ("datasets", "techniques", "classifiers") and len(path) > 2
@@ -241,7 +238,9 @@ def _losses(before: Mapping[_Path, Any], now: Mapping[_Path, Any]) -> Iterator[t
         # No number depends on the baseline.
         kept = contained or word == "baseline" or (word == "repetitions" and ours < theirs)
         word = {"hidden": "hidden gaps", "bias": "kinds of bias"}.get(word, word)
-        yield f"{'other' if word.endswith('s') else 'another'} {word}", not kept
+        other = f"{'other' if word.endswith('s') else 'another'} {word}"
+        losses[other] = losses.get(other, False) or not kept
+    return losses
 
 
 def _differing(before: Mapping[_Path, Any], now: Mapping[_Path, Any]) -> list[_Path]:

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import json
 import math
-from collections import Counter, defaultdict
-from collections.abc import Collection, Iterable, Mapping
+from collections import Counter
+from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from pathlib import Path
 from typing import Any, Self
@@ -13,32 +13,16 @@ from typing import Any, Self
 import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
-from pydantic import (
-    BaseModel,
-    ValidationError,
-    model_serializer,
-    model_validator,
-)
+from pydantic import BaseModel, ValidationError, model_serializer, model_validator
 
 from benchmark.bias.doses import ACROSS, Dose
-from benchmark.columns import (
-    DECISION_COUNTS,
-    HIDDEN,
-    ORIGINAL,
-    UNTREATED,
-    parted_name,
-)
+from benchmark.columns import DECISION_COUNTS, HIDDEN, ORIGINAL, UNTREATED, parted_name
 from benchmark.declarations import declaration_dir
 from benchmark.errors import ReportError
 from benchmark.experiment.entries import NOBODY_HAS, ClassifierEntry, PublishedEntry, TechniqueEntry
 from benchmark.experiment.plan import Experiment
 from benchmark.metrics import list_metrics
-from benchmark.runs.descriptions import (
-    ByName,
-    DatasetDescription,
-    DatasetInExperiment,
-    MetricDescription,
-)
+from benchmark.runs.descriptions import ByName, DatasetDescription, DatasetInExperiment, MetricDescription
 from benchmark.statistics.answers import ConstantAnswer
 from benchmark.statistics.cells import Baselines, Resampling
 from benchmark.text.words import LEVEL_SIGNS, LevelName, file_name, level_text
@@ -108,8 +92,7 @@ class CodeInRun(BaseModel):
 class Manifest(BaseModel):
     """Everything needed to judge, show and repeat a run.
 
-    Repeated names are a ReportError. So are names of datasets or techniques so alike that their files would
-    overwrite each other.
+    Names of datasets or techniques so alike that their files would overwrite each other are a ReportError.
     """
 
     experiment: ExperimentInRun
@@ -141,9 +124,14 @@ class Manifest(BaseModel):
         self.datasets = tuple(replace(dataset, entry=entry) for dataset, entry in pairs)
         # Some file systems ignore case: names must still differ there.
         for kind, named in (("datasets", self.datasets), ("techniques", experiment.techniques)):
-            files = (file_name(record.name).casefold() for record in named)
-            _require_distinct(kind, files, "repeat, or differ only in case or punctuation")
-        _require_distinct("metrics", (metric.name for metric in self.metrics), "repeat")
+            files = Counter(file_name(record.name).casefold() for record in named)
+            if repeated := [name for name, count in files.items() if count > 1]:
+                raise ReportError(
+                    f"Names of {kind} repeat, or differ only in case or punctuation",
+                    expected="names that still differ as names of files",
+                    got=", ".join(repeated),
+                    remedy="rename one of each in the experiment file",
+                )
         return self
 
     @classmethod
@@ -175,6 +163,11 @@ class Manifest(BaseModel):
     def title(self) -> str:
         """Title of the experiment."""
         return self.experiment.title
+
+    @property
+    def repetitions(self) -> int:
+        """Number of planned samples per dataset and level of bias."""
+        return self.experiment.repetitions
 
     @property
     def levels(self) -> tuple[float, ...]:
@@ -246,11 +239,6 @@ class Manifest(BaseModel):
         return frame
 
     @property
-    def repetitions(self) -> int:
-        """Number of planned samples per dataset and level of bias."""
-        return self.experiment.repetitions
-
-    @property
     def techniques(self) -> tuple[TechniqueEntry, ...]:
         """The techniques, in the order in which they are shown."""
         return self.experiment.techniques
@@ -304,13 +292,6 @@ class Manifest(BaseModel):
         """Techniques that cannot be chosen in practice: reference rows, and settings chosen on ideal rows."""
         return self.refits | {t.name for t in self.techniques if t.tuned in NOBODY_HAS}
 
-    def without(self, names: Collection[str]) -> Self:
-        """Return the same run without some techniques."""
-        techniques = tuple(t for t in self.techniques if t.name not in names)
-        return self.model_copy(
-            update={"experiment": self.experiment.model_copy(update={"techniques": techniques})}
-        )
-
     @property
     def constant_answers(self) -> dict[str, ConstantAnswer]:
         """The best constant answer on each dataset's original test rows, where these are counted."""
@@ -321,12 +302,10 @@ class Manifest(BaseModel):
 
         A learner of a technique's own does not train every baseline. Then doing nothing is the baseline.
         """
-        tried: dict[tuple[str, str], set[str]] = defaultdict(set)
-        of_dataset: dict[str, set[str]] = defaultdict(set)
-        cells = results[["dataset", "classifier", "technique"]].drop_duplicates()
-        for dataset, classifier, technique in cells.itertuples(index=False):
-            tried[dataset, classifier].add(technique)
-            of_dataset[dataset].add(technique)
+        tried: dict[Any, set[str]] = (
+            results.groupby(["dataset", "classifier"], sort=False)["technique"].agg(set).to_dict()
+        )
+        of_dataset = results.groupby("dataset", sort=False)["technique"].agg(set)
         baselines: dict[tuple[str, str], str] = {}
         for (dataset, classifier), names in tried.items():
             declared = self.dataset(dataset).baseline
@@ -359,17 +338,13 @@ class Manifest(BaseModel):
 
     def resampling(self, folds: pd.DataFrame | None) -> Resampling | None:
         """Return how repetitions overlap, with the values of single folds; None if they do not overlap."""
-        protocol = self.experiment
-        if not protocol.overlaps:
+        of_all = self.experiment
+        if not of_all.overlaps:
             return None
-        overlaps, n_folds = {}, {}
-        for dataset in self.datasets:
-            if protocol.folds is not None:
-                n_folds[dataset.name] = dataset.entry.folds or protocol.folds
-            share = 1 / n_folds[dataset.name] if n_folds else protocol.holdout or 0.0
-            # A smaller training sample does not enlarge the overlap: splits then share fewer training rows.
-            overlaps[dataset.name] = share / (1 - share)
-        return Resampling(overlaps, n_folds or None, folds)
+        n_folds = {d.name: d.entry.folds or of_all.folds for d in self.datasets} if of_all.folds else None
+        shares = {d.name: 1 / n_folds[d.name] if n_folds else of_all.holdout or 0.0 for d in self.datasets}
+        # A smaller training sample does not enlarge the overlap: splits then share fewer training rows.
+        return Resampling({name: share / (1 - share) for name, share in shares.items()}, n_folds, folds)
 
 
 def metric_description(name: str) -> MetricDescription:
@@ -378,14 +353,3 @@ def metric_description(name: str) -> MetricDescription:
     if (metric := list_metrics().get(base)) is None:
         return MetricDescription(name, name)
     return MetricDescription(name, metric.title + name.removeprefix(base), metric.ideal)
-
-
-def _require_distinct(kind: str, names: Iterable[str], fault: str) -> None:
-    repeated = [name for name, count in Counter(names).items() if count > 1]
-    if repeated:
-        raise ReportError(
-            f"Names of {kind} {fault}",
-            expected="names that still differ as names of files",
-            got=", ".join(repeated),
-            remedy="rename one of each in the experiment file",
-        )

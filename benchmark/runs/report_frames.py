@@ -9,12 +9,7 @@ from typing import Any, NamedTuple
 
 import pandas as pd
 
-from benchmark.columns import (
-    CELL_COLUMNS,
-    ORIGINAL,
-    RESULT_COLUMNS,
-    TEST_TITLES,
-)
+from benchmark.columns import CELL_COLUMNS, ORIGINAL, RESULT_COLUMNS, TEST_TITLES, UNTREATED
 from benchmark.errors import ReportError
 from benchmark.runs.descriptions import DatasetDescription
 from benchmark.runs.manifest import Manifest
@@ -27,6 +22,13 @@ MEAN_COLUMNS = tuple(column for column in RESULT_COLUMNS[:-2] if column != "repe
 
 STATUSES = ("skipped", "not_converged", "failed", "timeout", "crashed", "undefined")
 """Reasons for a missing value; *undefined* is a metric that does not exist for a cell that did run."""
+
+
+OWN_LEARNERS = "own learners"
+"""The classifier of these techniques where they stand together."""
+
+Names = Mapping[str, Mapping[str, str]]
+"""For each learner, the techniques with other names there."""
 
 
 @dataclass(frozen=True)
@@ -77,7 +79,11 @@ def check_read(content: str, frame: pd.DataFrame, manifest: Manifest) -> None:
     ``content`` is ``"results"`` or ``"failures"``. Names that the manifest lacks, an unknown status and more
     repetitions than in the manifest are a ReportError, a key that repeats is a StatisticsError.
     """
-    described = {**_described_names(manifest), "status": STATUSES, "repetition": range(manifest.repetitions)}
+    described = {
+        **_described_names(manifest),
+        "status": STATUSES,
+        "repetition": range(manifest.repetitions),
+    }
     for column in [name for name in described if name in frame.columns]:
         # Failures of whole cells name neither test nor metric.
         names = [name for name in described[column] if name != "" or content == "failures"]
@@ -181,6 +187,32 @@ def by_rows(scenarios: Iterable[Scenario]) -> list[SameRows]:
         together.setdefault((scenario.dataset.name, scenario.bias, "", scenario.test), []).append(scenario)
     named = _headings({key: alike[0].dataset.heading for key, alike in together.items()})
     return [SameRows(*named[key], tuple(alike)) for key, alike in together.items()]
+
+
+def names_together(run: Manifest, results: pd.DataFrame) -> Names:
+    """Return names that tell apart what is trained with several learners; doing nothing has the learner's."""
+    tried = results.loc[results["classifier"].isin(run.learners), ["classifier", "technique"]]
+    tried = tried.drop_duplicates()
+    several = set(tried.loc[tried["technique"].duplicated(), "technique"]) - {UNTREATED}
+    return {
+        str(learner): {
+            UNTREATED: str(learner),
+            **{name: f"{name} with {learner}" for name in techniques if name in several},
+        }
+        for learner, techniques in tried.groupby("classifier", sort=False)["technique"]
+    }
+
+
+def renamed(frame: pd.DataFrame, names: Names, classifier: str = OWN_LEARNERS) -> pd.DataFrame:
+    """Return a frame in which these techniques have one classifier."""
+    if "classifier" not in frame.columns or not (own := frame["classifier"].isin(list(names))).any():
+        return frame
+    frame = frame.copy()
+    for column in frame.columns.intersection(["technique", "baseline", "clean_model"]):
+        pairs = zip(frame.loc[own, "classifier"], frame.loc[own, column], strict=True)
+        frame.loc[own, column] = [names[learner].get(name, name) for learner, name in pairs]
+    frame.loc[own, "classifier"] = classifier
+    return frame
 
 
 def _described_names(manifest: Manifest) -> dict[str, Sequence[object]]:

@@ -13,24 +13,13 @@ from benchmark.runs.finished import RunFrames
 from benchmark.runs.manifest import Manifest
 from benchmark.runs.report_frames import joined, joined_in_order
 from benchmark.statistics.across import ALPHA
-from benchmark.statistics.answers import (
-    ACCURACY,
-    ANSWER_COLUMNS,
-    DISCRIMINATION,
-    answer_table,
-    judged,
-)
-from benchmark.statistics.cells import Baselines, Cells, Goal, Resampling, require_known, to_cells
+from benchmark.statistics.answers import ACCURACY, ANSWER_COLUMNS, DISCRIMINATION, answer_table, judged
+from benchmark.statistics.cells import Baselines, Cells, Goal, require_known, to_cells
 from benchmark.statistics.hidden_bias import HIDDEN_BIAS, HIDDEN_KIND, hidden_bias_table, withheld
 from benchmark.statistics.paired import COMPARED_COLUMNS, paired_comparisons
 from benchmark.statistics.recommendation import Criteria
 from benchmark.statistics.restoration import UNDO_COLUMNS, undo_table
-from benchmark.statistics.unprocessing import (
-    FRONTIER_GAP_COLUMNS,
-    best_frontiers,
-    frontier_gaps,
-    with_frontier,
-)
+from benchmark.statistics.unprocessing import with_frontier
 
 
 def baselines_of(run: Manifest, results: pd.DataFrame, baseline: str | None) -> Baselines:
@@ -43,25 +32,21 @@ def baselines_of(run: Manifest, results: pd.DataFrame, baseline: str | None) -> 
     """
     if baseline is not None:
         require_known("technique", [baseline], results["technique"])
-    declared_by_run = run.baselines(results).by
-    used: dict[tuple[str, str], str] = {}
-    untreated: dict[tuple[str, str], str] = {}
-    for key, rows in results.groupby(["dataset", "classifier"], sort=False):
-        dataset, classifier = map(str, key)
-        techniques, declared = rows["technique"].unique(), declared_by_run[dataset, classifier]
+    used, untreated = dict(run.baselines(results).by), {}
+    tried = results.groupby(["dataset", "classifier"], sort=False)["technique"].agg(set)
+    for (dataset, classifier), declared in used.items():
+        techniques = tried[dataset, classifier]
         name = baseline if baseline is not None and baseline in techniques else declared
         if name not in techniques:
             raise ReportError(
                 f"The baseline {name!r} of {dataset} was not run with {classifier}",
-                expected="one of " + ", ".join(techniques),
+                expected="one of " + ", ".join(sorted(techniques)),
                 got=repr(name),
                 remedy="name one of these with --baseline, or run the experiment with the baseline as well",
             )
+        clean = UNTREATED if UNTREATED in techniques else declared
+        untreated[dataset, classifier] = name if name in (declared, UNTREATED) else clean
         used[dataset, classifier] = name
-        clean = name
-        if name not in (declared, UNTREATED):
-            clean = UNTREATED if UNTREATED in techniques else declared
-        untreated[dataset, classifier] = clean
     return Baselines(used, untreated, run.learners)
 
 
@@ -88,67 +73,45 @@ def what_to_undo(run: RunFrames) -> pd.DataFrame:
 def _hides(run: Manifest, dataset: str, bias: str, level: float) -> bool:
     """Return whether a dataset hides so much bias, by outside rates, that ranks to restore are unreliable."""
     record = run.dataset(dataset)
-    if (hidden := record.hidden_dose) is None:
-        return False
-    if (planted := record.planted(bias)).kind != HIDDEN_KIND:
+    hidden, planted = record.hidden_dose, record.planted(bias)
+    if hidden is None or planted.kind != HIDDEN_KIND:
         return False
     return withheld(hidden_bias_table(), hidden, planted.added(level), RESTORE)
 
 
-def results_answers(
-    results: pd.DataFrame,
-    baselines: Baselines,
-    standing: pd.DataFrame,
+def run_answers(
+    run: RunFrames,
+    baseline: str | None = None,
     alpha: float = ALPHA,
     criteria: Criteria = Criteria(),  # noqa: B008
-    resampling: Resampling | None = None,
-    *,
-    paired_levels: bool,
     undo: pd.DataFrame | None = None,
-    decided: pd.DataFrame | None = None,
 ) -> pd.DataFrame:
-    """Return :func:`~benchmark.statistics.answers.answer_table` of results, of one repetition or of several.
+    """Return :func:`~benchmark.statistics.answers.answer_table` of a run, with the standing by its frontier.
 
-    ``decided`` are comparisons by :func:`~benchmark.statistics.answers.judged`. If they lack accuracy or a
-    measured goal, they are made here; then the table is empty without discrimination. ``results`` have the
-    columns :data:`~benchmark.columns.RESULT_COLUMNS`, and ``standing`` is from
-    :func:`~benchmark.statistics.answers.standings`. Nothing is compared with a baseline that has no results.
-    ``alpha`` is the level of significance; the other parameters are those of ``answer_table``.
+    The run has its reference rows; it may have a single repetition. ``baseline`` takes the place of the one
+    that it declares, as in :func:`baselines_of`. Nothing is compared with a baseline that has no results.
+    ``alpha`` is the level of significance. ``undo`` is from :func:`what_to_undo`, and computed unless given.
+    The table is empty without discrimination, and has no standing without a frontier.
     """
+    chosen = run.of_choices
+    results, resampling = chosen.results, chosen.resampling
+    baselines = baselines_of(chosen.manifest, results, baseline)
     of_goals = results[results["metric"].isin((ACCURACY, *GOAL_METRICS.values()))]
-    if decided is None or not {ACCURACY, *of_goals["metric"]} <= {*decided["metric"]}:
-        if not (of_goals["metric"] == DISCRIMINATION).any():
-            return pd.DataFrame(columns=list(ANSWER_COLUMNS))
-        comparisons = compare_with(to_cells(of_goals, resampling), baselines, list_metrics(), alpha)
-        decided = judged(comparisons, alpha=alpha, rope=criteria.margin)
-    return answer_table(
-        results, decided, standing, baselines, criteria, resampling, paired_levels=paired_levels, undo=undo
-    )
-
-
-def run_answers(run: RunFrames, baseline: str | None = None) -> pd.DataFrame:
-    """Return :func:`results_answers` of a run, whose frames have reference rows, with :func:`with_frontier`.
-
-    ``baseline`` takes the place of the one that the run declares, as in :func:`baselines_of`.
-    """
-    undo, chosen = what_to_undo(run), run.of_choices
-    answers = results_answers(
-        chosen.results,
-        baselines_of(chosen.manifest, run.results, baseline),
+    if not (of_goals["metric"] == DISCRIMINATION).any():
+        return pd.DataFrame(columns=list(ANSWER_COLUMNS))
+    comparisons = compare_with(to_cells(of_goals, resampling), baselines, list_metrics(), alpha)
+    answers = answer_table(
+        results,
+        judged(comparisons, alpha=alpha, rope=criteria.margin),
         chosen.standing,
-        resampling=chosen.resampling,
+        baselines,
+        criteria,
+        resampling,
         paired_levels=chosen.manifest.experiment.paired_betas,
-        undo=undo,
+        undo=what_to_undo(run) if undo is None else undo,
     )
-    return with_frontier(answers, gaps_of_frontier(chosen))
-
-
-def gaps_of_frontier(run: RunFrames) -> pd.DataFrame:
-    """Return the comparisons of techniques with the unprocessing frontiers; empty if the run has none."""
-    if run.frontier is None or run.frontier.empty:
-        return pd.DataFrame(columns=list(FRONTIER_GAP_COLUMNS))
-    constants = run.manifest.constant_answers
-    return frontier_gaps(run.results, best_frontiers(run.frontier), constants, run.resampling)
+    answers = joined_in_order([answers], chosen.manifest, ANSWER_COLUMNS)
+    return with_frontier(answers, chosen.frontier_gaps)
 
 
 def compare_with(cells: Cells, baselines: Baselines, goals: Mapping[str, Goal], alpha: float) -> pd.DataFrame:

@@ -32,11 +32,10 @@ from benchmark.figures.lists import statistics_figures
 from benchmark.metrics import GAP, WORST, GroupCounts, measure_by_group, metrics_by_group
 from benchmark.network.inference import group_rates
 from benchmark.report.folder import write_run_folder
-from benchmark.runs.analysis import folder_statistics
+from benchmark.runs.analysis import folder_statistics, gap_changes
 from benchmark.runs.describe import _metrics
 from benchmark.runs.finished import read_optional
-from benchmark.runs.gaps import gap_changes
-from benchmark.statistics.cells import Resampling
+from benchmark.statistics.cells import Baselines, Resampling
 from benchmark.statistics.intervals import NO_FOLDS
 from benchmark.techniques import Tools, get_technique, list_techniques
 from benchmark.text.spreadsheet import csv_text
@@ -307,10 +306,14 @@ def test_the_default_bias_is_of_groups_as_the_entry_reads_them() -> None:
     assert dataset.bias[0].to_bias().edits == (BiasEdit("race", "others"),)
 
 
+def against(baseline: str) -> Baselines:
+    return Baselines({("compas:embedded", "c45"): baseline})
+
+
 def test_gaps_are_compared_with_those_of_the_baseline() -> None:
     of = made({"sensitive": ["race", "sex"]}, techniques=["none", "massaging"], betas=[0.5], repetitions=3)
     frame = groups_frame(of, cells(of))
-    changes = gap_changes(frame, "none")
+    changes = gap_changes(frame, against("none"))
     own = frame[
         (frame["group"] == GAP) & (frame["metric"] == "selection_rate") & (frame["attribute"] == "sex")
     ]
@@ -321,17 +324,17 @@ def test_gaps_are_compared_with_those_of_the_baseline() -> None:
     assert row["wider"] == pytest.approx((gaps["massaging"] > gaps["none"]).mean())
     assert row["difference_low"] <= row["difference"] <= row["difference_high"]
     assert changes[changes["technique"] == "none"]["difference"].isna().all()
-    assert gap_changes(frame, "another").empty
+    assert gap_changes(frame, against("another")).empty
     # Repetitions of folds are of the same rows: their spread says nothing of other rows.
     splits, folds = (
-        gap_changes(frame, "none", Resampling(dict.fromkeys(frame["dataset"], 0.5), n_folds))
+        gap_changes(frame, against("none"), Resampling(dict.fromkeys(frame["dataset"], 0.5), n_folds))
         for n_folds in (None, dict.fromkeys(frame["dataset"], 3))
     )
     assert splits["difference"].equals(folds["difference"])
     assert splits["difference_low"].notna().any()
     assert folds[["difference_low", "difference_high", "p_value"]].isna().all(axis=None)
     assert NO_FOLDS in set(folds["reason"])
-    assert gap_changes(frame[frame["group"] != GAP], "none").empty
+    assert gap_changes(frame[frame["group"] != GAP], against("none")).empty
 
 
 @pytest.mark.nightly  # the page as a whole, twice

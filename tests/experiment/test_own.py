@@ -25,8 +25,7 @@ from benchmark.metrics import GAP
 from benchmark.report.folder import write_run_folder
 from benchmark.runs.analysis import RunStatistics, folder_statistics
 from benchmark.runs.finished import read_frames, read_optional, read_results, read_run
-from benchmark.runs.own_learners import OWN_LEARNERS
-from benchmark.runs.report_frames import described_scenarios
+from benchmark.runs.report_frames import OWN_LEARNERS, described_scenarios
 from benchmark.runs.verdicts import baselines_of
 from benchmark.techniques import Technique, Tools, get_technique, list_techniques
 from tests.helpers.engines import InProcess

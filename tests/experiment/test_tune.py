@@ -29,9 +29,8 @@ from benchmark.experiment.tune import TuningEvaluator, settings, validation_rows
 from benchmark.experiment.tuning_rule import Rule, TuneEntry
 from benchmark.experiment.validate import check_experiment, too_few_repetitions
 from benchmark.report.folder import write_run_folder
-from benchmark.runs.finished import read_optional, read_results, read_run
-from benchmark.runs.verdicts import baselines_of, results_answers
-from benchmark.statistics.answers import standings
+from benchmark.runs.finished import read_frames, read_optional, read_results, read_run
+from benchmark.runs.verdicts import run_answers
 from benchmark.statistics.recommendation import repetitions_for
 from benchmark.techniques import Search, get_technique, list_techniques
 from benchmark.techniques._search import search_space, space_flaws, space_of
@@ -462,11 +461,10 @@ def test_what_is_tuned_on_rows_that_nobody_has_is_no_choice(folder: Path) -> Non
     assert run.unchoosable == {f"{name}_{on}" for name in techniques for on in ("tuned_clean", "oracle")}
     results = read_results(folder, found)
     assert run.unchoosable <= set(results["technique"])
-    others = results[~results["technique"].isin(run.unchoosable)]
-    baselines, standing = baselines_of(run, others, None), standings(others, run.constant_answers)
-    compared = results_answers(others, baselines, standing, paired_levels=False)
+    frames = read_frames(folder)
+    compared = run_answers(frames)
     assert not run.unchoosable & set(compared["technique"])
-    choices = run.without(run.unchoosable)
+    choices = frames.of_choices.manifest
     assert not run.unchoosable & set(choices.titles)
     compared = len(choices.titles) - 1
     (foreseen,) = too_few_repetitions(expand(Experiment(**GIVEN)))

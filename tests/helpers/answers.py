@@ -10,9 +10,11 @@ from typing import Any
 import pandas as pd
 
 from benchmark.columns import EQUALISE, GOAL_METRICS, RESTORE, RESULT_COLUMNS
-from benchmark.runs.verdicts import results_answers
-from benchmark.statistics.answers import ConstantAnswer, standings
-from benchmark.statistics.cells import Baselines, Resampling
+from benchmark.metrics import list_metrics
+from benchmark.runs.verdicts import compare_with
+from benchmark.statistics.across import ALPHA
+from benchmark.statistics.answers import ConstantAnswer, answer_table, judged, standings
+from benchmark.statistics.cells import Baselines, Resampling, to_cells
 from benchmark.statistics.recommendation import NOT_RESTORED, NOT_SHOWN, NOT_USABLE, Criteria
 
 REFUSING = ConstantAnswer(0.3, groups=(0.2, 0.4))
@@ -63,13 +65,17 @@ def answers_at(
 ) -> pd.DataFrame:
     """Return the answers for a goal at several levels of bias, by technique and level, with ``outcome``."""
     results = results_of(levels, repetitions, test)
-    found = results_answers(
+    baselines = Baselines({("set", "c45"): baseline})
+    of_goals = results[results["metric"].isin(("accuracy", *GOAL_METRICS.values()))]
+    comparisons = compare_with(to_cells(of_goals, resampling), baselines, list_metrics(), ALPHA)
+    found = answer_table(
         results,
-        Baselines({("set", "c45"): baseline}),
+        judged(comparisons, rope=criteria.margin),
         standings(results, {"set": constant} if constant else {}),
+        baselines,
+        criteria,
+        resampling,
         paired_levels=paired,
-        resampling=resampling,
-        criteria=criteria,
         undo=undo,
     )
     found = found[found["goal"] == goal]

@@ -114,7 +114,6 @@ def made_up_manifest(techniques: Mapping[str, str] = MappingProxyType(TECHNIQUES
             "network": {
                 "digest": "e" * 64,
                 "edges": edges,
-                "free_parameters": 3,
                 "edited_edges": acting,
             },
             "bias": {

@@ -11,9 +11,8 @@ import pandas as pd
 
 from benchmark.columns import RESULT_COLUMNS
 from benchmark.metrics import list_metrics
-from benchmark.runs.analysis import RunStatistics
+from benchmark.runs.analysis import GAP_COLUMNS, RunStatistics
 from benchmark.runs.descriptions import DatasetInExperiment, GroupSizes
-from benchmark.runs.gaps import GAP_COLUMNS
 from benchmark.statistics.across import repetitions_needed
 from benchmark.statistics.answers import judged, standings
 from benchmark.statistics.intervals import cell_intervals

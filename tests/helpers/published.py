@@ -11,7 +11,7 @@ from typing import Any
 import pandas as pd
 
 from benchmark.columns import FAILURE_COLUMNS
-from benchmark.runs.summary import SUMMARY_COLUMNS
+from benchmark.runs.finished import SUMMARY_COLUMNS
 from tests.helpers.made_up_runs import made_up_facts
 
 PUBLISHED = """\

@@ -42,9 +42,8 @@ from benchmark.published.pairing import (
 )
 from benchmark.published.text import summary_markdown, table_markdown, worst_blocks
 from benchmark.runs.descriptions import PlantedBias
-from benchmark.runs.finished import FinishedRun, read_run
+from benchmark.runs.finished import SUMMARY_COLUMNS, FinishedRun, read_run
 from benchmark.runs.manifest import metric_description
-from benchmark.runs.summary import SUMMARY_COLUMNS
 from benchmark.text.terminal import as_text
 from tests.helpers.figure_checks import (
     colorbars,

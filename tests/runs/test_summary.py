@@ -13,8 +13,8 @@ import pytest
 from scipy import stats
 
 from benchmark.errors import ReportError, StatisticsError
+from benchmark.runs.finished import SUMMARY_COLUMNS
 from benchmark.runs.report_frames import check_read, described_scenarios
-from benchmark.runs.summary import SUMMARY_COLUMNS
 from benchmark.text.spreadsheet import csv_text
 from tests.helpers.made_up_runs import ADULT, DUTCH, METRICS, TECHNIQUES, Run, changed, sample_run
 
@@ -145,8 +145,3 @@ def test_names_must_differ_as_file_names(run: Run) -> None:
     twin = replace(ADULT, name="Adult")
     with pytest.raises(ReportError, match="Names of datasets"):
         changed(run.description, datasets=(ADULT, twin))
-
-
-def test_embedded_datasets_say_so_in_their_name() -> None:
-    with pytest.raises(ReportError, match="embedded"):
-        replace(DUTCH, name="dutch")
