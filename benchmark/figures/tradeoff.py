@@ -196,11 +196,11 @@ def draw_together(statistics: RunStatistics, rows: SameRows, choice: Choice = EV
     points = _means_of(statistics, rows.scenarios)
     names = list(marks.titles_of(points, run, choice))
     chosen = points["technique"].isin(names)
-    baselines = points["technique"] == points["baseline"]
-    numbered = points[chosen & ~baselines]
+    is_baseline = points["technique"] == points["baseline"]
+    numbered = points[chosen & ~is_baseline]
     numbered = numbered.sort_values("technique", key=lambda column: column.map(names.index), kind="stable")
     keys = {name: str(number) for number, name in enumerate(numbered["technique"].unique(), 1)}
-    baselines = points[baselines & points["classifier"].isin(points.loc[chosen, "classifier"])]
+    baselines = points[is_baseline & points["classifier"].isin(points.loc[chosen, "classifier"])]
     looks = {s.classifier: style.line_style(i) | {"linestyle": "none"} for i, s in enumerate(rows.scenarios)}
     levels = style.beta_ticks(run.levels, _MOST_TOGETHER[0])
     constant = first.constant_accuracy
@@ -381,7 +381,7 @@ def _with_intervals(
     rows: pd.DataFrame, statistics: RunStatistics, scenario: Scenario, name: str
 ) -> pd.DataFrame:
     """Return the rows with coordinates and intervals of both distances."""
-    rows = rows[np.isfinite(rows[["first_distance", "second_distance"]]).all(axis=1)].reset_index(drop=True)
+    rows = rows.dropna(subset=["first_distance", "second_distance"]).reset_index(drop=True)
     intervals = scenario.rows(statistics.intervals).set_index(["metric", "beta", "technique"])
     for axis, which, metric in (
         ("x", "first", statistics.metrics[name]),
@@ -395,7 +395,7 @@ def _with_intervals(
             gaps[(ends[:, 0] <= metric.ideal) & (metric.ideal <= ends[:, 1]), 0] = 0.0
         center = rows[f"{which}_distance"]
         low, high = np.fmin(gaps[:, 0], center), np.fmax(gaps[:, 1], center)
-        rows = rows.assign(**{axis: center, f"{axis}_low": low, f"{axis}_high": high})
+        rows[[f"{axis}_low", axis, f"{axis}_high"]] = np.column_stack([low, center, high])
     return rows.assign(y=1 - rows["y"], y_low=1 - rows["y_high"], y_high=1 - rows["y_low"])
 
 
