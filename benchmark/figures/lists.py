@@ -10,11 +10,18 @@ import numpy as np
 import pandas as pd
 
 from benchmark.figures import Drawing, marks
-from benchmark.figures.auc import auc_rows, draw_auc
 from benchmark.figures.heat import draw_heat
 from benchmark.figures.network import draw_network
 from benchmark.figures.over_beta import draw_over_beta, draw_regret
-from benchmark.figures.rows import draw_forest, draw_gaps, draw_ranks, draw_restoration, of_techniques
+from benchmark.figures.rows import (
+    auc_rows,
+    draw_auc,
+    draw_forest,
+    draw_gaps,
+    draw_ranks,
+    draw_restoration,
+    of_techniques,
+)
 from benchmark.figures.tradeoff import TRADEOFF, draw_pareto, draw_together, draw_tradeoff
 from benchmark.runs.analysis import RunStatistics
 from benchmark.runs.finished import RunFrames

@@ -18,8 +18,8 @@ from benchmark.experiment.export import failures_frame, metrics_frame
 from benchmark.experiment.prepare import prepare_experiment
 from benchmark.experiment.run import compute
 from benchmark.experiment.store import Store
-from benchmark.figures.auc import AUC_METRICS, auc_rows, draw_auc
 from benchmark.figures.lists import run_figures
+from benchmark.figures.rows import AUC_METRICS, auc_rows, draw_auc
 from benchmark.figures.style import render
 from benchmark.metrics import Predictions, measure, metric_names
 from benchmark.report.folder import write_summary_and_figures
