@@ -5,13 +5,15 @@ from __future__ import annotations
 import os
 import sys
 from collections.abc import Iterator
+from itertools import chain, repeat
 from typing import TYPE_CHECKING
 
 from benchmark.text.markdown import parser
 
 if TYPE_CHECKING:
     from markdown_it.tree import SyntaxTreeNode
-    from rich.console import Console, RenderableType
+    from rich.console import Console
+    from rich.table import Table
     from rich.text import Text
 
 WIDTH = 100
@@ -19,6 +21,7 @@ WIDTH = 100
 
 _INDENT = 2
 _LONGEST_NAME = 24  # columns of the names in a table; longer ones continue in further lines
+_SPACE_IN_CODE = "\ue000"  # of Unicode's private use: it breaks no line
 _STYLES = {"strong": "bold", "em": "italic"}
 
 
@@ -61,54 +64,65 @@ def _print(console: Console, markdown: str) -> None:
 
     width = min(console.width, WIDTH)
     blank = True  # nothing stands above
-    for spaced, block in _blocks(SyntaxTreeNode(parser().parse(markdown)), width):
+    for spaced, block in _blocks(console, SyntaxTreeNode(parser().parse(markdown)), width):
         if spaced and not blank:
             console.print()
-        console.print(block, width=width, highlight=False)
+        # Lines are broken already, and a command that is longer than a line stays whole.
+        console.print(block, width=width, highlight=False, soft_wrap=spaced != "around")
         blank = spaced == "around"
         if blank:
             console.print()
 
 
-def _blocks(parent: SyntaxTreeNode, width: int) -> Iterator[tuple[str, RenderableType]]:
-    """Yield each block with where it takes blank lines: ``"before"``, ``"around"`` or nowhere."""
-    from rich.console import Group
-    from rich.padding import Padding
-    from rich.table import Table
+def _blocks(console: Console, parent: SyntaxTreeNode, width: int) -> Iterator[tuple[str, Table | Text]]:
+    """Yield tables and lines with where they take blank lines: ``"before"``, ``"around"`` or nowhere."""
     from rich.text import Text
 
     for node in parent.children:
         match node.type:
             case "bullet_list" | "ordered_list":
                 for number, item in enumerate(node.children, int(node.attrs.get("start", 1))):
-                    entry = Table.grid()  # further lines stand under the first word
-                    entry.add_column(no_wrap=True)
-                    entry.add_column(overflow="fold")
                     marker = "- " if node.type == "bullet_list" else f"{number}. "
-                    entry.add_row(marker, Group(*(block for _, block in _blocks(item, width))))
-                    yield "", entry
+                    for _, block in _blocks(console, item, width - len(marker)):
+                        yield "", Text(marker) + block if isinstance(block, Text) else block
+                        marker = " " * len(marker)  # further lines stand under the first word
             case "blockquote":
-                for _, block in _blocks(node, width):
+                for _, block in _blocks(console, node, width):
                     if isinstance(block, Text):
                         block.stylize("yellow")
                     yield "", block
             case "heading":
-                text = _inline(node)
-                text.stylize("bold")
-                yield "before", text
+                title = _inline(node)
+                title.stylize("bold")
+                yield from zip(chain(["before"], repeat("")), _lines(console, title, width), strict=False)
             case "table":
                 yield "around", _table(node, width)
             case "fence" | "code_block":
-                yield "", Padding(Text(node.content.rstrip()), (0, 0, 0, 2 * _INDENT))
+                code = node.content.rstrip().splitlines()
+                yield from (("", Text(" " * 2 * _INDENT + line)) for line in code)
             case "paragraph":
-                yield "", _inline(node)
+                yield from (("", line) for line in _lines(console, _inline(node), width))
 
 
-def _table(node: SyntaxTreeNode, width: int) -> RenderableType:
+def _lines(console: Console, text: Text, width: int) -> Iterator[Text]:
+    """Yield a text's lines, broken between words; a span of code is one word, however long."""
+    from rich.cells import cell_len
+
+    for line in text.wrap(console, max(width, *map(cell_len, text.plain.split()))):
+        yield _with_spaces(line)
+
+
+def _with_spaces(text: Text) -> Text:
+    """Return a text whose code has its spaces again, without blanks at the end."""
+    text.plain = text.plain.rstrip().replace(_SPACE_IN_CODE, " ")
+    return text
+
+
+def _table(node: SyntaxTreeNode, width: int) -> Table:
     from rich.table import Table
 
     lines = [row.children for part in node.children for row in part.children]
-    head, *body = [[_inline(cell) for cell in line] for line in lines]
+    head, *body = [[_with_spaces(_inline(cell)) for cell in line] for line in lines]
     right = ["right" in str(cell.attrs.get("style", "")) for cell in lines[0]]
     gap = _INDENT if width == WIDTH else 1
     table = Table(box=None, padding=(0, gap, 0, 0), pad_edge=False, header_style="bold")
@@ -138,5 +152,6 @@ def _inline(node: SyntaxTreeNode, style: str = "") -> Text:
         if part.children:
             text.append_text(_inline(part, f"{style} {_STYLES.get(part.type, '')}".strip()))
         else:
-            text.append({"softbreak": " ", "hardbreak": "\n"}.get(part.type, part.content), style)
+            content = part.content.replace(" ", _SPACE_IN_CODE if part.type == "code_inline" else " ")
+            text.append({"softbreak": " ", "hardbreak": "\n"}.get(part.type, content), style)
     return text
