@@ -488,7 +488,7 @@ def test_two_runs_are_compared(here: Path, capsys: pytest.CaptureFixture[str]) -
     assert main(["compare", "one", "two"]) == 0
     assert capsys.readouterr().out.splitlines() == [
         "8 cells in both: all 56 values are identical",
-        "Only in one: 4 cells (compas:embedded massaging 2, compas:embedded none 2)",
+        "Only in one: 4 cells (compas:embedded none 2, compas:embedded massaging 2)",
         "Only in two: 4 cells (compas:embedded repair 4)",
     ]
     results = pd.read_csv("two/results.csv")
