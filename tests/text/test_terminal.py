@@ -2,15 +2,11 @@
 
 from benchmark.text.terminal import as_text
 
-COMMAND = (
-    "betabench audit 'predictions of our bank.csv' --label label --favorable 'granted loan' --out " + "x" * 40
-)
+COMMAND = f"betabench audit 'predictions of our bank.csv' --label label --favorable 'granted loan' {'x' * 50}"
 
 
 def test_no_command_is_broken_however_long() -> None:
-    sentence = (
-        f"Some words that nearly fill a line of a terminal with a hundred columns, and then `{COMMAND}`."
-    )
+    sentence = f"Some words that nearly fill a line of a terminal of a hundred columns, and then `{COMMAND}`."
     for text in (sentence, f"- {sentence}", f"> {sentence}", f"```\n{COMMAND}\n```"):
         assert COMMAND in as_text(text)
 
@@ -22,8 +18,4 @@ def test_words_are_broken_and_stand_under_the_first_word_of_their_item() -> None
 
 
 def test_code_in_a_table_has_its_spaces() -> None:
-    assert as_text("| name | run |\n|---|---|\n| a | `one two` |").splitlines()[-1].split() == [
-        "a",
-        "one",
-        "two",
-    ]
+    assert "one two" in as_text("| name | run |\n|---|---|\n| a | `one two` |")
