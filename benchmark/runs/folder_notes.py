@@ -22,6 +22,9 @@ from benchmark.runs.manifest import settings_of
 # Each value of a manifest by the names that lead to it, such as ("datasets", "adult", "test_rows").
 _Path: TypeAlias = tuple[str, ...]
 
+# Tables whose names are an experiment's own: no version adds any, so that one that is missing differs.
+_OPEN = ("parameters", "columns")
+
 
 @dataclass(frozen=True)
 class Earlier:
@@ -212,6 +215,9 @@ def _identifying(entry: Mapping[str, Any], model: type[Identifying]) -> dict[str
 
 def _flat(value: Any, path: _Path = ()) -> Iterator[tuple[_Path, Any]]:
     """Yield each value by its path; a table stands empty before its parts, and a list of tables as names."""
+    if path and path[-1] in _OPEN:
+        yield path, value
+        return
     if isinstance(value, list) and any(isinstance(entry, dict) and "name" in entry for entry in value):
         value = {entry["name"]: entry for entry in value}
         yield path, sorted(value)

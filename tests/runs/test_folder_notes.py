@@ -31,7 +31,11 @@ OTHER = {**NOTHING, "datasets": [{**dataset, "baseline": "nothing"} for dataset 
 RATES = {"deprived": 0.4, "favored": 0.5}
 KNOWN = {"datasets": [{**dataset, "true_rates": RATES} for dataset in DECLARED["datasets"]]}
 MOVED = {"datasets": [{**DECLARED["datasets"][0], "bias": "selection"}, DECLARED["datasets"][1]]}
-TUNED = {"tune": {"techniques": ["massaging"], "settings": 3}}
+PLAIN, SET = (
+    {"techniques": ["none", {"technique": "repair", "parameters": parameters}]}
+    for parameters in ({}, {"level": 0.3})
+)
+STRONG = {"classifiers": ["c45", {"classifier": "naive_bayes", "parameters": {"alpha": 2.0}}]}
 
 
 def expanded(**changes: Any) -> Experiment:
@@ -58,6 +62,9 @@ def expanded(**changes: Any) -> Experiment:
         ({}, {"datasets": DECLARED["datasets"][:1]}, ("other datasets",), True),
         ({"datasets": DECLARED["datasets"][:1]}, {}, ("other datasets",), False),
         ({}, {"classifiers": ["c45"]}, ("other classifiers",), True),
+        (PLAIN, SET, ("other parameters",), True),
+        (SET, PLAIN, ("other parameters",), True),
+        ({}, STRONG, ("other parameters",), True),
         ({}, {"metrics": ["paper"]}, ("other metrics",), True),
         ({}, {"seed": 3}, ("another seed",), True),
         ({}, {"train_rows": 300}, ("other train_rows",), True),
