@@ -21,6 +21,7 @@ WIDTH = 100
 
 _INDENT = 2
 _LONGEST_NAME = 24  # columns of the names in a table; longer ones continue in further lines
+_SHORTEST_NAME = 12  # that is left to names before numbers go to a table of their own
 _SPACE_IN_CODE = "\ue000"  # of Unicode's private use: it breaks no line
 _STYLES = {"strong": "bold", "em": "italic"}
 
@@ -96,7 +97,7 @@ def _blocks(console: Console, parent: SyntaxTreeNode, width: int) -> Iterator[tu
                 title.stylize("bold")
                 yield from zip(chain(["before"], repeat("")), _lines(console, title, width), strict=False)
             case "table":
-                yield "around", _table(node, width)
+                yield from (("around", table) for table in _tables(node, width))
             case "fence" | "code_block":
                 code = node.content.rstrip().splitlines()
                 yield from (("", Text(" " * 2 * _INDENT + line)) for line in code)
@@ -108,7 +109,7 @@ def _lines(console: Console, text: Text, width: int) -> Iterator[Text]:
     """Yield a text's lines, broken between words; a span of code is one word, however long."""
     from rich.cells import cell_len
 
-    for line in text.wrap(console, max(width, *map(cell_len, text.plain.split()))):
+    for line in text.wrap(console, max([width, *map(cell_len, text.plain.split())])):
         yield _with_spaces(line)
 
 
@@ -118,30 +119,40 @@ def _with_spaces(text: Text) -> Text:
     return text
 
 
-def _table(node: SyntaxTreeNode, width: int) -> Table:
+def _tables(node: SyntaxTreeNode, width: int) -> Iterator[Table]:
+    """Yield a table; columns of numbers without room stand in further tables, beside the same names."""
     from rich.table import Table
 
     lines = [row.children for part in node.children for row in part.children]
-    head, *body = [[_with_spaces(_inline(cell)) for cell in line] for line in lines]
+    rows = [[_with_spaces(_inline(cell)) for cell in line] for line in lines]
     right = ["right" in str(cell.attrs.get("style", "")) for cell in lines[0]]
-    gap = _INDENT if width == WIDTH else 1
-    table = Table(box=None, padding=(0, gap, 0, 0), pad_edge=False, header_style="bold")
-    for i, (heading, is_right) in enumerate(zip(head, right, strict=True)):
-        cells = [row[i] for row in body]
-        # A number is never broken, but its heading may be. The last column has the rest of the line.
-        words = heading.split(" ") if is_right else [heading]
-        widest = max(map(len, (*cells, *words)))
-        if is_right and all(right[1:]):  # there is room for the heading in two lines
-            widest = max(widest, len(heading) // 2 + 1)
-        table.add_column(
-            heading,
-            justify="right" if is_right else "left",
-            width=widest if is_right else None if i or all(right[1:]) else min(widest, _LONGEST_NAME),
-            overflow="fold",
-        )
-    for row in body:
-        table.add_row(*row)
-    return table
+    only_numbers, gap = all(right[1:]), _INDENT if width == WIDTH else 1
+    # A number is never broken, but its heading may be. The last column has the rest of the line.
+    widest = [
+        max(map(len, (*cells, *(heading.split(" ") if is_right else [heading]))))
+        for is_right, (heading, *cells) in zip(right, zip(*rows, strict=True), strict=True)
+    ]
+    if only_numbers:  # there is room for the heading in two lines
+        widest[1:] = [max(own, len(rows[0][i]) // 2 + 1) for i, own in enumerate(widest[1:], 1)]
+    parts, room = [[0]], 0
+    for i, own in enumerate(widest[1:], 1):
+        if only_numbers and own + gap > room:
+            parts.append([0])
+            room = width - min(widest[0], _SHORTEST_NAME) - gap
+        parts[-1].append(i)
+        room -= own + gap
+    for part in parts if len(parts) == 1 else parts[1:]:
+        table = Table(box=None, padding=(0, gap, 0, 0), pad_edge=False, header_style="bold")
+        for i in part:
+            table.add_column(
+                rows[0][i],
+                justify="right" if right[i] else "left",
+                width=widest[i] if right[i] else None if i or only_numbers else min(widest[i], _LONGEST_NAME),
+                overflow="fold",
+            )
+        for row in rows[1:]:
+            table.add_row(*(row[i] for i in part))
+        yield table
 
 
 def _inline(node: SyntaxTreeNode, style: str = "") -> Text:
