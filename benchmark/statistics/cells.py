@@ -285,10 +285,10 @@ def all_equal(values: Array) -> NDArray[np.bool_]:
     return np.asarray(high - low <= ROUNDING * np.maximum(np.abs(high), np.abs(low)))
 
 
-def first_true(conditions: Mapping[str, Any], otherwise: str = "") -> NDArray[np.str_]:
-    """Return for each row the name of the first condition, a mask, that is true there."""
+def first_true(conditions: Mapping[str, Any]) -> NDArray[np.str_]:
+    """Return for each row the name of the first condition, a mask, that is true there; empty without one."""
     names: Any = list(conditions)
-    return np.select(list(conditions.values()), names, otherwise)
+    return np.select(list(conditions.values()), names, "")
 
 
 def _checked(results: pd.DataFrame) -> pd.DataFrame:

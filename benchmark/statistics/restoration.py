@@ -65,8 +65,9 @@ def pooled_shares(decisions: pd.DataFrame, resampling: Resampling | None) -> pd.
     ``decisions`` have the columns :data:`~benchmark.columns.DECISION_COLUMNS`. ``resampling`` says how splits
     overlap; if it has folds, they are the splits, else repetitions are. The result has the columns
     :data:`DECISION_CELL`, ``metric``, ``n``, ``value``, ``value_low``, ``value_high`` and ``reason``, and a
-    row for each cell and each of :data:`SHARES`. ``value`` is NaN below :data:`LEAST_PEOPLE` people, and
-    ``reason`` explains a missing value or interval.
+    row for each cell and each of :data:`SHARES`. ``value`` is NaN below
+    :data:`~benchmark.statistics.decisions.LEAST_PEOPLE` people, and ``reason`` explains a missing value or
+    interval.
     """
     cells, measures = measures_of_decisions(decisions, resampling)
     rows = np.arange(len(cells))

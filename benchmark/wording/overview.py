@@ -130,9 +130,8 @@ class Overview:
         found = {}
         for row in self.techniques:
             pairs = zip(row.cells, self.cases, strict=True)
-            tried = [(cell.verdict, case.best) for cell, case in pairs if cell and case.goal == goal]
-            told = (best.verdict if verdict == "dominated" and best else verdict for verdict, best in tried)
-            found[row.technique] = Counter({"of": len(tried), **Counter(filter(None, told))})
+            told = [_counted(cell, case) for cell, case in pairs if cell and case.goal == goal]
+            found[row.technique] = Counter({"of": len(told), **Counter(filter(None, told))})
         return found
 
     def most_often(self, verdict: Verdict, goal: Goal) -> tuple[list[str], int, int] | None:
@@ -174,14 +173,25 @@ def _overview(of: Iterable[Case]) -> Overview:
     compared = [row for row in rows if row.technique in first or "reference" in roles[row.technique]]
     compared.sort(key=lambda row: row.technique != UNTREATED)
     tried = (row for row in rows if roles[row.technique] == {"technique"})
-    return Overview(cases, tuple(compared), tuple(sorted(tried, key=_place)))
+    return Overview(cases, tuple(compared), tuple(sorted(tried, key=lambda row: _place(row, cases))))
 
 
-def _place(row: Row) -> tuple[float, ...]:
-    """Return a key that sorts rows: techniques to take first, then by verdicts and by what they leave."""
-    places = [VERDICTS.index(cell.verdict) for cell in row.cells if cell and cell.verdict]
-    distances = [cell.distance for cell in row.cells if cell and cell.distance is not None]
-    taken = sum("least" in cell.best for cell in row.cells if cell)
+def _counted(cell: Standing, case: Case) -> Verdict | None:
+    return case.best.verdict if cell.verdict == "dominated" and case.best else cell.verdict
+
+
+def _place(row: Row, cases: Sequence[Case]) -> tuple[float, ...]:
+    """Return a key that sorts rows: techniques to take first, then by verdicts and by what they leave.
+
+    Of many scenarios, those that help in the most cases are first, as a table counts them.
+    """
+    found = [(cell, case) for cell, case in zip(row.cells, cases, strict=True) if cell]
+    places = [VERDICTS.index(cell.verdict) for cell, _ in found if cell.verdict]
+    distances = [cell.distance for cell, _ in found if cell.distance is not None]
+    if len({case.scenario.file for case in cases}) > MOST_IN_COLUMNS:
+        first = sum(_counted(*pair) == "helps" for pair in found)
+    else:
+        first = sum("least" in cell.best for cell, _ in found)
     helped = sum(place == 0 for place in places)
     left = sum(distances) / len(distances) if distances else float("inf")
-    return (-taken, -helped, min(places, default=len(VERDICTS)), left)
+    return (-first, -helped, min(places, default=len(VERDICTS)), left)

@@ -456,6 +456,39 @@ def test_a_dominated_technique_helps_in_counts() -> None:
     assert rows == {"First one ": ["2", "4", "0", "6"], "Second one": ["6", "0", "0", "6"]}
 
 
+def test_the_first_row_of_counts_is_the_technique_that_helps_most_often() -> None:
+    nothing = standing("none", 0.3, role="baseline")
+    best = standing("one", 0.05, verdict="helps", best=("least",))
+    dominated = standing("two", 0.1, verdict="dominated", dominated_by="one")
+    alone = standing("two", 0.1, verdict="helps", best=("least",))
+    levels = [{"techniques": (nothing, best, dominated)}] * 4
+    levels += [{"techniques": (nothing, alone, standing("one", 0.5, verdict="harms"))}] * 2
+    text = printed(several(*levels))
+    assert "Second one helps most often: in 6 of 6 cases" in text
+    assert [line.split()[-4] for line in text.splitlines() if line.endswith(" 6")] == ["6", "4"]
+
+
+def test_each_goal_has_a_line_of_its_own() -> None:
+    facts = many(3, ("restore", "equalize"))
+    scenarios = [
+        scenario.model_copy(
+            update={
+                "answers": (
+                    scenario.answers[0].model_copy(
+                        update={"levels": answers(techniques=nothing_shown()).levels}
+                    ),
+                    scenario.answers[1],
+                )
+            }
+        )
+        for scenario in facts.scenarios
+    ]
+    text = printed(facts.model_copy(update={"scenarios": tuple(scenarios)}))
+    assert "\nTo restore decisions, no technique is shown to help in any of the 3 cases.\nTo equalize" in (
+        f"\n{text}"
+    )
+
+
 def test_several_without_a_technique_are_one_line() -> None:
     facts = many(4, ("equalize",))
     without = [
