@@ -60,6 +60,15 @@ def test_the_first_page_has_sign_value_size_and_limit_of_each_technique() -> Non
     assert text.count(vocabulary()["reason"]["constant"]["meaning"]) == 1, "it stands beside a number"
 
 
+def test_the_legend_does_not_say_which_technique_is_the_baseline() -> None:
+    rows = standing("one", 0.3, role="baseline"), standing("none", 0.3, role="reference")
+    scenario = small_facts().scenarios[0].model_copy(update={"baseline": "one"})
+    scenario = scenario.model_copy(update={"answers": (answers(techniques=rows),)})
+    text = page("readme", small_facts(scenarios=(scenario,)))
+    assert "Techniques are compared with the baseline." in text
+    assert "mostly" not in text
+
+
 def test_a_reason_of_a_level_is_said_once() -> None:
     techniques = (standing("none", 0.3, role="baseline"), standing("one", 0.2, verdict="not_shown"))
     of_level = answers(reason=Reason(code="no_effect_shown"), techniques=techniques)
