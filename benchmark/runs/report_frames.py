@@ -191,9 +191,9 @@ def by_rows(scenarios: Iterable[Scenario]) -> list[SameRows]:
 
 def names_together(run: Manifest, results: pd.DataFrame) -> Names:
     """Return names that tell apart what is trained with several learners; doing nothing has the learner's."""
-    tried = results.loc[results["classifier"].isin(run.learners), ["classifier", "technique"]]
-    tried = tried.drop_duplicates()
+    tried = results[["classifier", "technique"]].drop_duplicates()
     several = set(tried.loc[tried["technique"].duplicated(), "technique"]) - {UNTREATED}
+    tried = tried[tried["classifier"].isin(run.learners)]
     return {
         str(learner): {
             UNTREATED: str(learner),

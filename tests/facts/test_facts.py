@@ -2,21 +2,24 @@
 
 from __future__ import annotations
 
+import json
 from dataclasses import replace
 from pathlib import Path
 from statistics import median
 
+import pandas as pd
 import pytest
 
 from benchmark.columns import EQUALISE, RESTORE
 from benchmark.facts import Facts, facts_of, first_facts
 from benchmark.facts.model import Level, Reason, Standing
-from benchmark.runs.analysis import run_statistics
+from benchmark.runs.analysis import folder_statistics, run_statistics
 from benchmark.runs.descriptions import GroupSizes
 from benchmark.statistics.recommendation import BASELINE_CONSTANT, NOT_RESTORED, REASONS, VERDICTS
 from benchmark.wording import reason_text, vocabulary
 from tests.helpers import two_goals
 from tests.helpers.planted_folder import write_planted_folder
+from tests.helpers.statistics_folder import write_folder
 
 
 @pytest.fixture(scope="module")
@@ -155,3 +158,19 @@ def test_the_reasons_of_a_run_can_be_worded(tmp_path: Path) -> None:
     for reason in reasons:
         for form in ("label", "clause"):
             assert reason_text(reason, form)
+
+
+def test_a_second_way_of_doing_nothing_is_told_apart_by_its_learner(tmp_path: Path) -> None:
+    names = {"none": "none", "massaging": "nothing", "reweighing": "reweighing"}
+    folder = write_folder(tmp_path / "run", names=("one",), tried={"one": tuple(names)})
+    results = pd.read_csv(folder / "results.csv").replace({"technique": names})
+    own = results[results["technique"] != "reweighing"].assign(classifier="zafar_2015_learner")
+    pd.concat([results, own]).to_csv(folder / "results.csv", index=False)
+    manifest = json.loads((folder / "manifest.json").read_text())
+    manifest["experiment"]["techniques"][1] |= {"technique": "none", "name": "nothing"}
+    learner = {"classifier": "zafar_2015_learner", "learner_of": "zafar_2015"}
+    manifest["experiment"]["classifiers"].append(learner)
+    (folder / "manifest.json").write_text(json.dumps(manifest))
+    (scenario,) = facts_of(folder_statistics(folder)).scenarios
+    others = {"zafar_2015_learner", "nothing with zafar_2015_learner"}
+    assert {row.technique for row in scenario.answers[0].at_highest.techniques} == {*names.values(), *others}
