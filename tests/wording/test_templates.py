@@ -69,6 +69,12 @@ def test_the_legend_does_not_say_which_technique_is_the_baseline() -> None:
     assert "mostly" not in text
 
 
+def test_a_reason_does_not_say_that_the_baseline_is_doing_nothing() -> None:
+    # It may be any technique: an experiment declares it, and a report takes another one.
+    said = [text for reason in vocabulary()["reason"].values() for text in reason.values()]
+    assert not [text for text in said if "doing nothing" in text]
+
+
 def test_a_reason_of_a_level_is_said_once() -> None:
     techniques = (standing("none", 0.3, role="baseline"), standing("one", 0.2, verdict="not_shown"))
     of_level = answers(reason=Reason(code="no_effect_shown"), techniques=techniques)
