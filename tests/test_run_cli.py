@@ -498,12 +498,14 @@ def test_two_runs_are_compared(here: Path, capsys: pytest.CaptureFixture[str]) -
     results.to_csv("two/results.csv", index=False)
     facts = json.loads(Path("two/manifest.json").read_text())
     facts["versions"]["numpy"] = "0.1"
+    facts["datasets"]["compas:embedded"].update(test_digest="other rows", test_rows=7)
     facts["processors"] = [{"cpu": "abacus", "blas": ["beads"], "numpy": ["none"]}]
     Path("two/manifest.json").write_text(json.dumps(facts))
     assert main(["compare", "one", "two"]) == 0
-    lines = capsys.readouterr().out.splitlines()
+    warning, *lines = capsys.readouterr().out.splitlines()
+    assert re.fullmatch(r"The runs have other test rows of compas:embedded: [\d,]+ and 7\. .*too\.", warning)
     assert " ".join(lines[:2]) == (
-        "8 cells in both: 54 of 56 values are identical, the others the same within 0.25; "
+        "8 cells in both: 54 of 56 values are identical, the others differ by at most 0.25; "
         "1 are missing in one of the runs"
     )
     start = lines.index("technique  accuracy")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from itertools import product
 from pathlib import Path
 from typing import Any
 
@@ -27,6 +28,7 @@ class RunsComparison:
     n_cells: int  # in both runs
     # Numbers of cells that only the run in a folder has, by dataset and technique.
     alone: Mapping[Path, Mapping[Any, int]]
+    other_rows: dict[str, tuple[int, int]]  # datasets of both runs with other test rows: how many rows each has
     made_with: dict[str, tuple[str, str]]  # possible reasons by name: versions of packages, processors
 
 
@@ -75,6 +77,11 @@ def compare_runs(folder: Path, other: Path) -> RunsComparison:
             .value_counts(["dataset", "technique"], sort=False)
             .to_dict()
             for i, place in enumerate((folder, other))
+        },
+        other_rows={
+            data.name: (data.test_rows, same.test_rows)
+            for data, same in product(*(run.manifest.datasets for run in runs))
+            if data.name == same.name and data.test_digest != same.test_digest
         },
         made_with=_made_with(*(run.manifest for run in runs)),
     )
