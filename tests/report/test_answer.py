@@ -63,7 +63,7 @@ def test_the_answer_of_a_small_run_word_for_word() -> None:
         "In brackets: change from No technique (doing nothing). ✗ not usable, it breaks a limit. β: planted\n"
         "bias, from 0 (none) to 1. Discrimination: share of the others accepted minus the share of the\n"
         "deprived. Accepted: deprived / others.\n"
-        "Mostly not shown: changes below .06 in discrimination (50 deprived rows, 10 repetitions)\n"
+        "Changes below .06 in discrimination mostly do not show (50 deprived rows, 10 repetitions).\n"
         "Figures, all numbers, tests, and lines of Python to use First one: out/report.html\n"
     )
 
@@ -291,7 +291,7 @@ def test_a_headline_tells_that_a_sign_differs() -> None:
     either = Reason(code="either_sign", args={"distance": 0.08})
     row = standing("one", 0.0, verdict="helps", best=("least",), distance=0.08, remarks=(either,))
     rows = (standing("none", 0.3, role="baseline"), row)
-    words = "of either sign, .080 from 0 on average"
+    words = "above 0 in some samples and below in others, .080 from 0 on average"
     assert f"Its discrimination is {words}." in " ".join(printed(with_level(techniques=rows)).split())
     assert words in " ".join(printed(several(*[{"techniques": rows}] * 2)).split())
     assert f"- At β = 0.5, First one: {words}." in render("answers", with_level(techniques=rows))
@@ -302,7 +302,9 @@ def test_folds_are_samples(repetitions: int, n_folds: int | None) -> None:
     facts = small_facts()
     protocol = facts.run.protocol.model_copy(update={"repetitions": repetitions, "folds": n_folds})
     text = printed(small_facts(run=facts.run.model_copy(update={"protocol": protocol})), full=True)
-    assert ("any change, with one repetition" in text) == (n_folds is None)
+    assert ("do not show with one repetition." in text) == (n_folds is None)
+    more = "No technique helps before 5 repetitions: set --repetitions to 10 or more."
+    assert (more in " ".join(text.split())) == (n_folds is None)
     assert (f"({repetitions} repetition" in text) == (n_folds is not None)
     assert (
         f"- {repetitions} repetition{'s' if repetitions > 1 else ''}{' of 5 folds' if n_folds else ''}: "
@@ -336,7 +338,7 @@ def test_verdicts_of_two_goals_that_differ_have_their_goals() -> None:
 
 def test_nothing_shows_at_a_level_without_an_answer() -> None:
     facts = with_level(techniques=nothing_shown(), reason=Reason(code="baseline_constant"))
-    assert "Mostly not shown: changes" not in printed(facts)
+    assert "mostly do not show" not in printed(facts)
     assert "| Smallest gain that shows | – |" in render("answers", facts)
 
 
@@ -556,7 +558,7 @@ def test_what_to_do_where_nothing_is_shown(favorable: int, reason: str | None, w
     text = first_look(with_level(**level), favorable)
     assert words in text
     assert "Planted: labels turned, at β = 0.5." in text
-    assert ("Mostly not shown: changes below" in text) == (reason is None)
+    assert ("mostly do not show" in " ".join(text.split())) == (reason is None)
 
 
 # ------------------------------------------------------------------------------------------- markdown
