@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import shlex
 from collections.abc import Mapping
-from pathlib import PurePath
+from pathlib import Path, PurePath
 
 from benchmark.data.card import Card
 from benchmark.declarations import list_declarations
@@ -108,7 +108,7 @@ def commands(run: Manifest) -> tuple[str, str]:
     shipped = run.name in list_declarations("experiments", variants=True)
     # In a folder of their own, the numbers meet no others.
     folder = f"{run.name}_again"
-    computing = ["betabench", "run", "--experiment", run.name if shipped else f"{run.name}.toml"]
+    computing = ["betabench", "run", "--experiment", run.name if shipped else _experiment_file(run)]
     if shipped:
         computing += _changed(run)
     embedded = [dataset.embedded for dataset in run.datasets]
@@ -117,6 +117,14 @@ def commands(run: Manifest) -> tuple[str, str]:
         shlex.join([*computing, *plugins, *data, "--output", folder]),
         shlex.join(["betabench", "report", folder, *plugins]),
     )
+
+
+def _experiment_file(run: Manifest) -> str:
+    """Return the path of a user's experiment: beside its card, where `quick` writes it, else by its name."""
+    beside = Path(run.datasets[0].entry.card).with_name("experiment.toml")
+    if beside.is_file() and f'name = "{run.name}"' in beside.read_text(encoding="utf-8"):
+        return beside.as_posix()
+    return f"{run.name}.toml"
 
 
 def _changed(run: Manifest) -> list[str]:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import shlex
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -41,3 +43,17 @@ def test_techniques_are_named_unless_they_join_by_themselves(
         first = words.index("--techniques") + 1
         assert words[first : first + len(chosen)] == chosen
         assert words[first + len(chosen)].startswith("--")
+
+
+def test_an_experiment_beside_its_card_is_named_by_its_path(tmp_path: Path) -> None:
+    manifest: dict[str, Any] = made_up_manifest({"none": "Title"})
+    manifest["experiment"]["name"] = "loans"
+    for entry in manifest["experiment"]["datasets"]:
+        entry["card"] = str(tmp_path / "card.toml")
+    run = Manifest.model_validate(manifest)
+    assert shlex.split(commands(run)[0])[3] == "loans.toml"
+    beside = tmp_path / "experiment.toml"
+    beside.write_text('name = "others"\n')
+    assert shlex.split(commands(run)[0])[3] == "loans.toml"
+    beside.write_text('name = "loans"\n')
+    assert shlex.split(commands(run)[0])[3] == beside.as_posix()
