@@ -88,7 +88,8 @@ def frontiers(statistics: RunStatistics, scenario: Scenario) -> tuple[Frontier, 
     if curves.empty:
         return ()
     gaps = scenario.rows(statistics.frontier_gaps)
-    inside = gaps[(gaps["standing"] == INSIDE) & ~gaps["technique"].isin(statistics.unconstrained)]
+    untreated = {*statistics.unconstrained, *statistics.run.learners}  # with the names of facts
+    inside = gaps[(gaps["standing"] == INSIDE) & ~gaps["technique"].isin(untreated)]
     return tuple(
         Frontier(
             level=float(str(beta)),

@@ -9,6 +9,7 @@ from benchmark.errors import BetabenchError
 from benchmark.estimator.snippet import card_snippet
 from benchmark.facts.model import Reason, Scenario, Use
 from benchmark.runs.manifest import Manifest
+from benchmark.runs.report_frames import OWN_LEARNERS
 from benchmark.techniques import find_technique, get_technique
 
 
@@ -36,11 +37,12 @@ def _lines(run: Manifest, scenario: Scenario, technique: str) -> dict[str, Any]:
         return {"reason": Reason(code="card_missing")}
     if entry.columns:
         return {"reason": Reason(code="columns_differ")}
-    classifier = _classifier(run.experiment.settings, scenario.classifier)
-    if classifier is None:
-        return {"reason": Reason(code="classifier_of_numbers")}
     method = run.technique(technique)
     assert method is not None
+    own = method.unconstrained is not None or scenario.classifier == OWN_LEARNERS
+    classifier = "" if own else _classifier(run.experiment.settings, scenario.classifier)
+    if classifier is None:
+        return {"reason": Reason(code="classifier_of_numbers")}
     configured = run.code.techniques.get(f"{technique} on {entry.name}", {})
     parameters = _changed(method.technique, configured.get("parameters", method.parameters))
     settings = {"parameters": parameters, "classifier": classifier}
@@ -53,8 +55,6 @@ def _classifier(settings: Mapping[str, Any], name: str) -> str | dict[str, Any] 
     """Return a classifier in the form that the estimator takes; None if it does not take it."""
     entries = [entry for entry in settings.get("classifiers", ()) if entry["name"] == name]
     entry = entries[0] if entries else {"classifier": name}
-    if entry.get("learner_of"):
-        return ""
     if entry.get("encoding") == "numbers":
         return None
     more = {

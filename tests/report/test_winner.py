@@ -16,7 +16,9 @@ from benchmark.facts import facts_of
 from benchmark.facts.model import Answers
 from benchmark.facts.use import use
 from benchmark.runs.analysis import RunStatistics
+from benchmark.runs.report_frames import OWN_LEARNERS
 from tests.helpers.facts import answers, report_text, standing, write_page
+from tests.helpers.made_up_runs import changed, made_up_technique
 from tests.helpers.people import people, write_people
 from tests.helpers.snippets import drafted, run
 
@@ -117,3 +119,16 @@ def test_what_restores_is_named_before_what_equalises(here: Path) -> None:
     assert goal(helping, helping) == RESTORE
     assert goal(none, helping) == EQUALISE
     assert use(statistics.run, [scenario.model_copy(update={"answers": (none,)})]) is None
+
+
+@pytest.mark.parametrize("classifier", ["naive_bayes", OWN_LEARNERS])
+def test_a_technique_with_a_learner_of_its_own_takes_no_classifier(classifier: str, here: Path) -> None:
+    statistics = made("reweighing").statistics()
+    (scenario,) = facts_of(statistics).scenarios
+    own = (*statistics.run.techniques, made_up_technique("zafar_2015"))
+    run = changed(statistics.run, techniques=own, classifiers=("naive_bayes",))
+    helps = standing("zafar_2015", 0.1, verdict="helps", best=("least",))
+    told = answers(techniques=(standing("none", 0.3, role="baseline"), helps))
+    found = use(run, [scenario.model_copy(update={"classifier": classifier, "answers": (told,)})])
+    assert found is not None
+    assert 'FairClassifier("zafar_2015", sensitive="sex", deprived="f")\n' in found.code

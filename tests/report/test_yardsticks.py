@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+import shutil
 from pathlib import Path
 
 import pandas as pd
@@ -75,6 +77,23 @@ def test_what_is_inside_is_a_fact_of_it_and_of_the_frontier(
     assert "## Which techniques thresholds dominate" not in report_text(before)
     for statistics, column in ((found, True), (before, False)):
         assert ("frontier" in statistics.answers.columns) is column
+
+
+def test_an_untreated_learner_of_a_technique_is_not_said_to_be_dominated(
+    folder: Path, tmp_path: Path
+) -> None:
+    path = Path(shutil.copytree(folder, tmp_path / "run"))
+    results = pd.read_csv(path / "results.csv")
+    own = results[results["technique"] == "none"].assign(classifier="zafar_2015_learner")
+    own.loc[own["metric"] == "accuracy", "value"] -= 0.05
+    pd.concat([results, own]).to_csv(path / "results.csv", index=False)
+    manifest = json.loads((path / "manifest.json").read_text())
+    learner = {"classifier": "zafar_2015_learner", "learner_of": "zafar_2015"}
+    manifest["experiment"]["classifiers"].append(learner)
+    (path / "manifest.json").write_text(json.dumps(manifest))
+    (scenario,) = facts_of(folder_statistics(path)).scenarios
+    assert "zafar_2015_learner" in scenario.techniques
+    assert {at.level: at.inside for at in scenario.frontier}[0.5] == ("massaging",)
 
 
 def test_trade_off_figures_have_the_curve(found: RunStatistics, before: RunStatistics, folder: Path) -> None:
