@@ -195,7 +195,6 @@ class Evidence:
     difference: float  # of regrets
     low: float
     high: float
-    needed: float  # the least difference by the rule
     n_clusters: int
     shown: bool  # whether the rule lets it be printed
 
@@ -215,5 +214,5 @@ def verdict(table: pd.DataFrame, goal: str, rules: Rules) -> Verdict:
     for name in (KIND, DATA):
         difference, low, high = (float(against[f"difference{end}"][name]) for end in ("", "_low", "_high"))
         shown = known and difference > rules.least_gain and difference >= needed and low > 0
-        by[name] = Evidence(difference, low, high, needed, int(against["n_clusters"][name]), shown)
+        by[name] = Evidence(difference, low, high, int(against["n_clusters"][name]), shown)
     return Verdict(goal, simple, known, by)

@@ -13,9 +13,18 @@ from benchmark.experiment.entries import TechniqueEntry
 from benchmark.facts.answers import scenario_answers, why_unanswered
 from benchmark.facts.described import datasets, described_run, metrics, techniques
 from benchmark.facts.model import Facts, Scenario
-from benchmark.facts.questions import decisions, frontiers, gaps, hidden, missing, ranks, regrets
+from benchmark.facts.questions import (
+    decisions,
+    frontiers,
+    gaps,
+    hidden,
+    missing,
+    ranks,
+    regrets,
+    tried,
+    values,
+)
 from benchmark.facts.use import use
-from benchmark.facts.values import tried, values
 from benchmark.runs.analysis import RunStatistics
 from benchmark.runs.finished import RunFrames
 from benchmark.runs.manifest import Manifest

@@ -1,13 +1,14 @@
-"""The facts of the questions besides the answers: decisions, gaps, frontiers, ranks, regrets, hidden bias."""
+"""The facts besides the answers: values, decisions, gaps, frontiers, ranks, regrets, hidden bias."""
 
 from __future__ import annotations
 
 import math
 import re
 
+import numpy as np
 import pandas as pd
 
-from benchmark.columns import GOALS, RESTORE
+from benchmark.columns import GOAL_METRICS, GOALS, RESTORE
 from benchmark.facts.model import (
     Decisions,
     Estimate,
@@ -20,11 +21,13 @@ from benchmark.facts.model import (
     Ranks,
     Reason,
     Regret,
+    Values,
 )
 from benchmark.runs.analysis import RunStatistics
+from benchmark.runs.manifest import Manifest
 from benchmark.runs.ranks import repeated_levels
 from benchmark.runs.report_frames import Scenario, records
-from benchmark.statistics.answers import ACCURACY, DISCRIMINATION, unranked
+from benchmark.statistics.answers import ACCURACY, DISCRIMINATION, unranked, with_useful
 from benchmark.statistics.cells import SCENARIO, WHERE
 from benchmark.statistics.hidden_bias import (
     HIDDEN_CLASSIFIER,
@@ -36,11 +39,58 @@ from benchmark.statistics.hidden_bias import (
 from benchmark.statistics.recommendation import WITHIN_LIMITS
 from benchmark.statistics.unprocessing import INSIDE, curves_of
 
+_AXES = ("beta", "technique")
 # Reasons that differ only in these are one reason.
 _NUMBERS = re.compile(r"\d+(?:\.\d+)?(?:e[+-]?\d+)?")
 _REFUSED = ("too_few_accepted", "one_group")  # reasons against a technique that is better than the baseline
 _EXAMPLES = (0.0, 0.05, 0.1)  # gaps that are shown where the hidden one is unknown
 _BELOW_ZERO = -5e-4  # as shown
+
+
+def tried(run: Manifest, rows: pd.DataFrame) -> tuple[str, ...]:
+    """Return the techniques of a scenario's rows, in the run's order: the columns of its values."""
+    names = set(rows["technique"])
+    return tuple(name for name in run.titles if name in names)
+
+
+def values(statistics: RunStatistics, scenario: Scenario) -> tuple[Values, ...]:
+    """Return every metric of a scenario, by level of bias and technique."""
+    techniques = tried(statistics.run, scenario.rows(statistics.everything))
+    levels = list(scenario.telling_levels(statistics.run.levels))
+    cells = pd.MultiIndex.from_product([levels, techniques], names=_AXES)
+    shown, compared, answers = map(
+        scenario.rows, (statistics.intervals, statistics.compared, statistics.answers)
+    )
+    useful = with_useful(scenario.rows(statistics.standing)).set_index(list(_AXES))["useful"]
+    useful = useful.reindex(cells).eq(True)
+
+    def grid(column: pd.Series) -> tuple[tuple[float, ...], ...]:
+        numbers = column.to_numpy(dtype=float).reshape(len(levels), len(techniques))
+        return tuple(map(tuple, numbers.tolist()))
+
+    found = []
+    for metric in statistics.metrics:
+        of = shown[shown["metric"] == metric].set_index(list(_AXES)).reindex(cells)
+        change = compared[compared["metric"] == metric].set_index(list(_AXES)).reindex(cells)
+        better, worse, passed = change["better"].eq(True), change["worse"].eq(True), useful
+        if metric in GOAL_METRICS.values():  # the verdicts on that goal decide
+            verdicts = answers.loc[answers["metric"] == metric, [*_AXES, "verdict"]].set_index(list(_AXES))
+            passed = verdicts["verdict"].reindex(cells).isin(WITHIN_LIMITS)
+        letters = np.select([better & passed, better, worse], ["b", "r", "w"], ".")
+        found.append(
+            Values(
+                metric=metric,
+                mean=grid(of["mean"]),
+                low=grid(of["ci_low"]),
+                high=grid(of["ci_high"]),
+                change=grid(change["difference"]),
+                change_low=grid(change["difference_low"]),
+                change_high=grid(change["difference_high"]),
+                p=grid(change["p_paired_holm"]),
+                shown=tuple("".join(row) for row in letters.reshape(len(levels), -1)),
+            )
+        )
+    return tuple(found)
 
 
 def decisions(statistics: RunStatistics, scenario: Scenario) -> tuple[Decisions, ...]:
