@@ -28,9 +28,7 @@ class RunsComparison:
     n_cells: int  # in both runs
     # Numbers of cells that only the run in a folder has, by dataset and technique.
     alone: Mapping[Path, Mapping[Any, int]]
-    other_rows: dict[
-        str, tuple[int, int]
-    ]  # numbers of rows, of datasets whose test rows differ
+    other_rows: dict[str, tuple[int, int]]  # numbers of rows, of datasets whose test rows differ
     made_with: dict[str, tuple[str, str]]  # possible reasons by name: versions of packages, processors
 
 

@@ -128,17 +128,22 @@ class Overview:
         One that another technique dominates has the verdict of the techniques to choose from there.
         """
         found = {}
-        for row in self.techniques:
-            pairs = zip(row.cells, self.cases, strict=True)
-            told = [_counted(cell, case) for cell, case in pairs if cell and case.goal == goal]
+        for row in (*self.compared_with, *self.techniques):
+            pairs = [pair for pair in zip(row.cells, self.cases, strict=True) if pair[1].goal == goal]
+            told = [_counted(cell, case) for cell, case in pairs if cell and cell.role == "technique"]
             found[row.technique] = Counter({"of": len(told), **Counter(filter(None, told))})
         return found
 
-    def most_often(self, verdict: Verdict, goal: Goal) -> tuple[list[str], int, int] | None:
-        """Return the techniques that have a verdict in the most cases of a goal, in how many, of how many."""
-        counts = {name: (count[verdict], count["of"]) for name, count in self.counts(goal).items()}
-        most = max(counts.values(), default=(0, 0))
-        return ([name for name, count in counts.items() if count == most], *most) if most[0] else None
+    def most_often(self, verdict: Verdict, goal: Goal) -> tuple[list[str], int, int | None] | None:
+        """Return the techniques that have a verdict in the most cases of a goal, and in how many, of how many.
+
+        The last is None if they were tried in different numbers of cases.
+        """
+        counts = self.counts(goal)
+        most = max((count[verdict] for count in counts.values()), default=0)
+        names = [name for name, count in counts.items() if count[verdict] == most]
+        tried = {counts[name]["of"] for name in names}
+        return (names, most, tried.pop() if len(tried) == 1 else None) if most else None
 
 
 def overview(facts: Facts) -> Overview:

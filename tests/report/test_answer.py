@@ -458,6 +458,19 @@ def test_a_dominated_technique_helps_in_counts() -> None:
     assert rows == {"First one ": ["2", "4", "0", "6"], "Second one": ["6", "0", "0", "6"]}
 
 
+def test_a_technique_that_is_a_baseline_elsewhere_is_counted_where_it_is_none() -> None:
+    nothing, best = standing("none", 0.3, role="baseline"), ("least",)
+    one = standing("one", 0.05, verdict="helps", best=best)
+    rows = [(nothing, one)] * 4 + [(standing("one", 0.3, role="baseline"), nothing)]
+    text = printed(several(*({"techniques": techniques} for techniques in rows)))
+    assert "First one helps most often: in 4 of 4 cases" in text
+    # As often, among more cases.
+    two = standing("two", 0.05, verdict="helps", best=best)
+    rows += [(nothing, two)] * 4 + [(nothing, standing("two", 0.3, verdict="harms"))]
+    text = " ".join(printed(several(*({"techniques": techniques} for techniques in rows))).split())
+    assert "First one, Second one help most often: in 4 cases." in text
+
+
 def test_the_first_row_of_counts_is_the_technique_that_helps_most_often() -> None:
     nothing = standing("none", 0.3, role="baseline")
     best = standing("one", 0.05, verdict="helps", best=("least",))
