@@ -7,7 +7,7 @@ from importlib.resources import files
 import pytest
 
 from benchmark import wording
-from benchmark.facts.model import Facts, Reason, Technique
+from benchmark.facts.model import Estimate, Facts, Reason, Technique
 from benchmark.statistics import recommendation
 from benchmark.wording import QUESTIONS, as_html, reason_text, render, vocabulary
 from tests.helpers.facts import answers, small_facts, standing, whole_facts
@@ -73,6 +73,20 @@ def test_a_reason_does_not_say_that_the_baseline_is_doing_nothing() -> None:
     # It may be any technique: an experiment declares it, and a report takes another one.
     said = [text for reason in vocabulary()["reason"].values() for text in reason.values()]
     assert not [text for text in said if "doing nothing" in text]
+
+
+@pytest.mark.parametrize("folds", [None, 3])
+def test_runs_whose_single_folds_are_missing_say_that_nothing_can_be_shown(folds: int | None) -> None:
+    unknown = standing("one", 0.05, gain=Estimate(mean=0.25), verdict="not_shown")
+    at = answers(techniques=(standing("none", 0.3, role="baseline"), unknown), detectable=None)
+    facts = small_facts(scenarios=(small_facts().scenarios[0].model_copy(update={"answers": (at,)}),))
+    protocol = facts.run.protocol.model_copy(update={"holdout": None, "folds": folds})
+    facts = facts.model_copy(update={"run": facts.run.model_copy(update={"protocol": protocol})})
+    assert ("single folds" in render("warnings", facts, read=None)) == (folds is not None)
+    # One interval says that folds are there.
+    scenario = facts.scenarios[0].model_copy(update={"answers": (at, answers())})
+    several = facts.model_copy(update={"scenarios": (scenario,)})
+    assert "single folds" not in render("warnings", several, read=None)
 
 
 def test_a_reason_of_a_level_is_said_once() -> None:
