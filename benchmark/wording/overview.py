@@ -128,14 +128,14 @@ class Overview:
         One that another technique dominates has the verdict of the techniques to choose from there.
         """
         found = {}
-        for row in (*self.compared_with, *self.techniques):
+        for row in self.techniques:
             pairs = [pair for pair in zip(row.cells, self.cases, strict=True) if pair[1].goal == goal]
             told = [_counted(cell, case) for cell, case in pairs if cell and cell.role == "technique"]
             found[row.technique] = Counter({"of": len(told), **Counter(filter(None, told))})
         return found
 
     def most_often(self, verdict: Verdict, goal: Goal) -> tuple[list[str], int, int | None] | None:
-        """Return the techniques that have a verdict in the most cases of a goal, and in how many, of how many.
+        """Return the techniques that have a verdict in the most cases of a goal, in how many, of how many.
 
         The last is None if they were tried in different numbers of cases.
         """
@@ -175,9 +175,13 @@ def _overview(of: Iterable[Case]) -> Overview:
     roles = {row.technique: {cell.role for cell in row.cells if cell} for row in rows}
     # Of a case in which techniques bring learners, the first baseline stands for all.
     first = {baseline.technique for case in cases if (baseline := case.level.before())}
-    compared = [row for row in rows if row.technique in first or "reference" in roles[row.technique]]
+    # A table that counts has what is a technique somewhere among the techniques.
+    many = len({case.scenario.file for case in cases}) > MOST_IN_COLUMNS
+    counted = {row.technique for row in rows if many and "technique" in roles[row.technique]}
+    first |= {name for name in roles if "reference" in roles[name]}
+    compared = [row for row in rows if row.technique in first - counted]
     compared.sort(key=lambda row: row.technique != UNTREATED)
-    tried = (row for row in rows if roles[row.technique] == {"technique"})
+    tried = (row for row in rows if row.technique in counted or roles[row.technique] == {"technique"})
     return Overview(cases, tuple(compared), tuple(sorted(tried, key=lambda row: _place(row, cases))))
 
 

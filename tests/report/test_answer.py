@@ -464,6 +464,7 @@ def test_a_technique_that_is_a_baseline_elsewhere_is_counted_where_it_is_none() 
     rows = [(nothing, one)] * 4 + [(standing("one", 0.3, role="baseline"), nothing)]
     text = printed(several(*({"techniques": techniques} for techniques in rows)))
     assert "First one helps most often: in 4 of 4 cases" in text
+    assert [line for line in text.splitlines() if line.split()[-4:] == ["4", "0", "0", "4"]]
     # As often, among more cases.
     two = standing("two", 0.05, verdict="helps", best=best)
     rows += [(nothing, two)] * 4 + [(nothing, standing("two", 0.3, verdict="harms"))]
