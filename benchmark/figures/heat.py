@@ -22,7 +22,7 @@ from benchmark.runs.analysis import RunStatistics
 from benchmark.statistics.cells import WHERE
 from benchmark.tables.numbers import DEGENERATE, standing_signs
 
-MINUS = "\N{MINUS SIGN}"
+MINUS, _NO_VALUE = "\N{MINUS SIGN}", "–"
 
 _CELL = 0.5
 _LEGEND, _NARROWEST = 1.4, 1.6
@@ -104,7 +104,7 @@ def draw_cells(
 def short_number(value: float, *, signed: bool = False) -> str:
     """Return a number of three decimals without the zero before the point, so that it fits a cell."""
     if math.isnan(value):
-        return "–"
+        return _NO_VALUE
     text = f"{value:{'+' if signed else ''}{'.3g' if abs(value) >= 10 else '.3f'}}"
     if float(text) == 0:
         return ".000"
@@ -139,7 +139,11 @@ def draw_heat(statistics: RunStatistics, metric: str, test: str, choice: Choice 
     if width >= 0.9 * _CELL:
         cells["text"] = number + sign + cells["standing"]
     else:
-        cells["text"] = cells["standing"].where(cells["standing"] != "", sign)
+        cells["text"] = (
+            cells["standing"].where(cells["standing"] != "", sign).mask(number == _NO_VALUE, number)
+        )
+    blank = [f"{_NO_VALUE} no value; failures.csv says why."] * bool((number == _NO_VALUE).any())
+    blank += ["Empty: not tried."] * (len(cells) < len(names) * len(columns))
     # Orange to purple: the higher, the more purple.
     colors = step_colors([(statistics.rope or _DEFAULT_STEP) * step for step in _STEPS], "PuOr", 0.06)
     page = Page(
@@ -149,8 +153,8 @@ def draw_heat(statistics: RunStatistics, metric: str, test: str, choice: Choice 
         panel=(width * len(columns), max(labels.height, _LEGEND)),
         title=f"{statistics.title(metric, test)}: techniques against the baseline",
         subtitle=f"Means; columns: {run.level_sign} and dataset. Color: how much nearer to the ideal "
-        f"than the baseline (framed). + better, {MINUS} worse, by more than {statistics.rope:g}.",
-        notes=marks.notes(*(s.dataset for s in scenarios), signs=cells["standing"]),
+        f"than the baseline (framed). + shown to be better, {MINUS} worse, by more than {statistics.rope:g}.",
+        notes=[*blank, *marks.notes(*scenarios, signs=cells["standing"])],
         choice=choice,
         rows=labels,
     )

@@ -19,7 +19,7 @@ from benchmark.statistics.answers import ACCURACY, DISCRIMINATION, ConstantAnswe
 from benchmark.tables.numbers import DEGENERATE, MEANINGS, standing_signs
 from benchmark.text.words import repetitions
 from benchmark.wording import vocabulary
-from benchmark.wording.described import all_planted, provenance
+from benchmark.wording.described import planted, provenance
 
 CONSTANT_LINE: Look = {"color": "#A02020", "lw": 1.0, "ls": (0, (7, 2, 1.5, 2)), "zorder": 1.4}
 """Look of the line at the accuracy of the best constant answer."""
@@ -62,20 +62,30 @@ def subtitle(scenario: Scenario, run: Manifest, explanation: str) -> str:
 
 
 def notes(
-    *datasets: DatasetDescription, signs: Iterable[str] = (), look: str = "", missing: Iterable[str] = ()
+    *shown: Scenario | DatasetDescription,
+    signs: Iterable[str] = (),
+    look: str = "",
+    missing: Iterable[str] = (),
 ) -> list[str]:
     """Return the notes below a figure: signs, what has no value, planted bias, and warnings.
 
-    ``look`` is how degenerate techniques are drawn. Several datasets are named.
+    A scenario has one bias, a dataset all of its own. ``look`` is how degenerate techniques are drawn.
+    Several datasets are named, but not where all share a note.
     """
     used, drawn = set(signs), {DEGENERATE: f" ({look})"} if look else {}
     words = [f"{own}{drawn.get(own, '')} {text}" for own, text in MEANINGS.items() if own in used]
-    known = {dataset.name: dataset for dataset in datasets}.values()
+    owners: dict[str, dict[str, None]] = {}
+    headings = set()
+    for one in shown:
+        dataset = one.dataset if isinstance(one, Scenario) else one
+        kinds = (one.dataset.planted(one.bias),) if isinstance(one, Scenario) else one.bias
+        headings.add(dataset.heading)
+        biases = [planted(bias) for bias in kinds if bias.description]
+        for note in (*biases, dataset.warning and f"Warning: {dataset.warning}"):
+            if note:
+                owners.setdefault(note, {})[dataset.heading] = None
     told = [
-        f"{dataset.heading}: {note}" if len(known) > 1 else note
-        for dataset in known
-        for note in (all_planted(dataset), dataset.warning and f"Warning: {dataset.warning}")
-        if note
+        note if len(own) == len(headings) else f"{'; '.join(own)}: {note}" for note, own in owners.items()
     ]
     heads = {"": words, "Without a value (failures.csv says why): ": list(missing)}
     return [*(f"{head}{'; '.join(parts)}." for head, parts in heads.items() if parts), *told]

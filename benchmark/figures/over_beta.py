@@ -83,12 +83,17 @@ def draw_over_beta(run: RunFrames, scenario: Scenario, choice: Choice = EVERYTHI
         + (f"at {manifest.level_text(*manifest.levels)}" if single else "over the level of bias"),
         subtitle=marks.subtitle(scenario, manifest, " ".join(filter(None, words))),
         notes=marks.notes(
-            scenario.dataset,
+            scenario,
             signs=hollow.values(),
             look="hollow",
             missing=marks.lacking(summary, titles, manifest),
         ),
-        panel_titles=[metric.title for metric in metrics] * len(groups),
+        # A legend below all panels does not tell whose lines a panel has.
+        panel_titles=[
+            f"{metric.title}, {title.lower()}" if title and choice.width else metric.title
+            for title, _ in groups
+            for metric in metrics
+        ],
         choice=choice,
         rows=labels,
         block=len(metrics),

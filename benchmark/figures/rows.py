@@ -96,7 +96,7 @@ def draw_forest(
         "nearer to the ideal on the same training rows. "
         f"Band: up to {statistics.rope:g}, practically none. Thick: 95 % intervals, each by itself. "
         "Thin: intervals that hold for all techniques together, which decide.",
-        notes=marks.notes(scenario.dataset, signs=signs.values(), look="cross"),
+        notes=marks.notes(scenario, signs=signs.values(), look="cross"),
         panel_titles=[*map(run.level_text, betas)],
         choice=choice,
         rows=labels,
@@ -175,7 +175,7 @@ def draw_gaps(statistics: RunStatistics, rows: pd.DataFrame, choice: Choice = EV
         subtitle="The gap of a technique minus the baseline's gap on the same samples. Above 0 (right) "
         "groups are farther apart. Techniques know only the group above the panel. Means of "
         f"{repetitions(run.repetitions)} with 95 % intervals. Filled: the interval leaves out 0.",
-        notes=marks.notes(*(s.dataset for s in scenarios)),
+        notes=marks.notes(*scenarios),
         panel_titles=[
             f"{scenario.heading}, {scenario.dataset.sensitive_feature} = "
             f"{scenario.dataset.deprived_group}, {run.level_text(beta)}"
@@ -240,7 +240,7 @@ def draw_restoration(statistics: RunStatistics, scenario: Scenario, choice: Choi
             "Better or worse: the 95 % interval of the difference to the refit on biased rows leaves out 0. "
             f"Hollow: see the sign beside the name. No mark: fewer than {LEAST_PEOPLE} people to count.",
             *(f"Not weighed: {reason}." for reason in marks.not_weighed(reasons)),
-            *marks.notes(scenario.dataset, signs=signs.values()),
+            *marks.notes(scenario, signs=signs.values()),
         ],
         panel_titles=[_SHARES[metric] for metric in metrics],
         choice=choice,
@@ -248,7 +248,11 @@ def draw_restoration(statistics: RunStatistics, scenario: Scenario, choice: Choi
         least=0.9,
     )
     for metric, axes in zip(metrics, page.panels, strict=True):
-        _draw_share(axes, rows[rows["metric"] == metric], names, useful)
+        of_metric = rows[rows["metric"] == metric]
+        if of_metric["value"].isna().all():
+            style.say_empty(axes, f"fewer than {LEAST_PEOPLE} people to count")
+        else:
+            _draw_share(axes, of_metric, names, useful)
     shown = vocabulary()["shown"]
     page.legend_below(
         [
@@ -375,7 +379,7 @@ def _notes(statistics: RunStatistics, ranks: pd.DataFrame) -> list[str]:
                 f"{n_pairs:,} pairs of techniques take at least {needed} blocks; there are {n_blocks}."
             )
     if len(gone):
-        titles = ", ".join(run.titles[name] for name in gone)
+        titles = "; ".join(run.titles[name] for name in gone)
         notes.append(f"Without a rank over {ranked_over(run)}, as degenerate or without values: {titles}.")
     return notes
 

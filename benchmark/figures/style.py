@@ -198,7 +198,7 @@ def wrap(text: str, width: float, size: float = SIZES["tick"], *, bold: bool = F
         return []
     per_character = text_width(text, size, bold=bold) / len(text)
     for n_characters in range(max(1, min(len(text), math.ceil(1.3 * width / per_character))), 0, -1):
-        lines = textwrap.wrap(text, n_characters)
+        lines = textwrap.wrap(text.replace(" %", "\u00a0%"), n_characters)
         if all(text_width(line, size, bold=bold) <= width for line in lines):
             break
     return lines

@@ -102,7 +102,7 @@ def draw_tradeoff(
         else f"{scenario.heading}: discrimination against accuracy",
         subtitle=marks.subtitle(scenario, manifest, " ".join(filter(None, words))),
         notes=marks.notes(
-            scenario.dataset,
+            scenario,
             signs=hollow.values(),
             look="hollow",
             missing=marks.lacking(summary[summary["metric"].isin(TRADEOFF)], titles, manifest),
@@ -213,7 +213,7 @@ def draw_together(statistics: RunStatistics, rows: SameRows, choice: Choice = EV
         subtitle=f"{marks.tested(first.dataset, run)}. Means. Lines lead from the baseline of a learner, a "
         "large mark, to the techniques with it. "
         + marks.constant_text(first.best_constant, drawn=_within(constant, limits)),
-        notes=marks.notes(first.dataset),
+        notes=marks.notes(first),
         panel_titles=[run.level_text(level) for level in levels],
         choice=choice,
     )
@@ -318,6 +318,8 @@ def draw_pareto(statistics: RunStatistics, scenario: Scenario, choice: Choice = 
     curves = curves_of(statistics.frontier, scenario.key)
     if len(curves):
         words.append(marks.frontier_text(scenario.best_constant))
+    if any(panel.n_hidden for panel in panels):
+        words.append("Far off: on no front, and beyond the panel.")
     sweeps = [_sweeps(panel, statistics) for panel in panels]
     if any(sweeps):
         words.append("Dotted: techniques of one list of values.")
@@ -328,7 +330,7 @@ def draw_pareto(statistics: RunStatistics, scenario: Scenario, choice: Choice = 
         title=f"{scenario.heading}: techniques that no other one beats",
         subtitle="Blue: on the Pareto front of the means, darker if on more repetitions' fronts. "
         f"Gray: beaten by another technique. Bars: 95 % intervals. Best is the upper left. {' '.join(words)}",
-        notes=marks.notes(scenario.dataset, signs=signs.values(), look="cross, on no front"),
+        notes=marks.notes(scenario, signs=signs.values(), look="cross, on no front"),
         panel_titles=[
             run.level_text(panel.beta) + (f" ({panel.n_hidden} far off)" if panel.n_hidden else "")
             for panel in panels

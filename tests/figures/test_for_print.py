@@ -61,6 +61,16 @@ def test_levels_and_names_of_a_heat_map_with_narrow_columns_stand_upright() -> N
     assert flaws(DRAWN["heat"](Choice(width=1.9, caption=False))) == []
 
 
+def test_panels_name_their_techniques_where_no_legend_stands_beside_them() -> None:
+    techniques = many_techniques(20)
+    stages = {own.name: "pre" if i < 12 else "post" for i, own in enumerate(techniques)}
+    own = sample_run(datasets=(ADULT,), techniques=techniques, stages=stages, repetitions=5).frames
+    for width, names in ((6.9, True), (None, False)):
+        page = draw_over_beta(own, own.scenarios[0], Choice(["accuracy"], width=width))
+        titles = [" ".join(axes.get_title("left").split()) for axes in panels(page)]
+        assert titles[-1].endswith("post-processing") is names
+
+
 @pytest.mark.parametrize(
     ("metrics", "techniques"),
     [

@@ -16,6 +16,7 @@ from matplotlib.lines import Line2D
 from matplotlib.patches import Rectangle
 
 from benchmark.bias.doses import Dose
+from benchmark.figures import Choice, marks
 from benchmark.figures.heat import draw_heat, short_number
 from benchmark.figures.label_places import place_labels
 from benchmark.figures.lists import statistics_figures
@@ -112,7 +113,29 @@ def test_better_and_worse_have_signs_where_grey_does_not_tell_them_apart() -> No
     mesh = draw_heat(own, "discrimination", "original").axes[0].collections[0]
     grey = grey_levels(np.asarray(mesh.get_array()).reshape(-1, 4))
     assert len(np.unique(grey.round(3))) > 1
-    assert "+ better" in texts_of(draw_heat(own, "discrimination", "original"))
+    assert "+ shown to be better" in texts_of(draw_heat(own, "discrimination", "original"))
+
+
+@pytest.mark.parametrize("width", [None, 3.3])
+def test_a_heat_map_tells_no_value_from_not_tried(width: float | None) -> None:
+    own, words = statistics(9), ("– no value", "Empty: not tried")
+    tried = own.intervals[(own.intervals["technique"] != "technique_3") | (own.intervals["dataset"] == "one")]
+    for intervals, told in ((own.intervals, words[:1]), (tried, words)):
+        page = draw_heat(replace(own, intervals=intervals), "accuracy", "original", Choice(width=width))
+        assert [text for text in words if text in page.caption] == [*told]
+        assert "–" in numbers_in(page.axes[0]).values()
+
+
+def test_notes_name_the_bias_of_the_figure_and_say_once_what_datasets_share() -> None:
+    biases = tuple(PlantedBias(name, description=f"does {name}") for name in ("cpt", "noise"))
+    own = statistics(2)
+    one, two = (replace(s, dataset=replace(s.dataset, bias=biases, warning="")) for s in own.scenarios)
+    assert marks.notes(one, two) == ["Bias 'cpt': does cpt"]
+    assert marks.notes(one, replace(two, bias="noise")) == [
+        f"{one.heading}: Bias 'cpt': does cpt",
+        f"{two.heading}: Bias 'noise': does noise",
+    ]
+    assert marks.notes(one.dataset) == ["Bias 'cpt': does cpt", "Bias 'noise': does noise"]
 
 
 @pytest.mark.parametrize(
@@ -273,6 +296,7 @@ def test_what_is_degenerate_is_on_no_front_and_the_rest_is_marked(planted: RunSt
         (crosses,) = [line for line in axes.lines if line.get_gid() == "degenerate"]
         assert len(crosses.get_xdata()) == 3
         assert "(1 far off)" in axes.get_title("left"), "the one that decides by group"
+        assert "Far off: on no front" in figure.caption
         (line,) = [line for line in axes.lines if line.get_gid() == "constant"]
         assert line.get_ydata()[0] == pytest.approx(CONSTANT)
         keys = {text.get_text() for text in axes.texts if text.get_gid() == "key"}
