@@ -35,8 +35,7 @@ _FOLDERS = ("comparison", "figures", "statistics", "tables")
 
 TABS: Mapping[str, tuple[str, ...]] = {
     "people": ("decisions", "gaps"),
-    "ranks": ("ranks",),
-    "details": ("tuning", "frontier", "hidden"),
+    "details": ("ranks", "tuning", "frontier", "hidden"),
     "data": ("data",),
     "methods": ("methods", "certainty", "missing"),
     "files": ("use", "files"),
@@ -62,6 +61,7 @@ def write_page(facts: Facts, folder: Path) -> Path:
         run=facts.run,
         embedded=[dataset.title for dataset in facts.datasets if dataset.embedded],
         level_sign=LEVEL_SIGNS[facts.run.level_name],
+        frontier=any(scenario.frontier for scenario in facts.scenarios),
         vocabulary=vocabulary(),
         tabs={name: html for name, html in tabs.items() if html},
         facts=in_script(facts.model_dump_json()),

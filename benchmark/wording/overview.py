@@ -123,14 +123,15 @@ class Overview:
         return told or list(found.values())[:1]
 
     def counts(self, goal: Goal) -> Mapping[str, Counter[str]]:
-        """Return for each technique the number of cases of a goal by verdict, and as ``of`` all of them.
+        """Return for each technique the number of cases of a goal by verdict, and as ``of`` all with an answer.
 
         One that another technique dominates has the verdict of the techniques to choose from there.
         """
         found = {}
         for row in self.techniques:
-            pairs = [pair for pair in zip(row.cells, self.cases, strict=True) if pair[1].goal == goal]
-            told = [_counted(cell, case) for cell, case in pairs if cell and cell.role == "technique"]
+            pairs = zip(row.cells, self.cases, strict=True)
+            answered = [pair for pair in pairs if pair[1].goal == goal and not pair[1].level.reason]
+            told = [_counted(cell, case) for cell, case in answered if cell and cell.role == "technique"]
             found[row.technique] = Counter({"of": len(told), **Counter(filter(None, told))})
         return found
 

@@ -95,7 +95,7 @@ def test_a_reason_of_a_level_is_said_once() -> None:
     scenario = small_facts().scenarios[0].model_copy(update={"answers": (of_level,)})
     text = page("answers", small_facts(scenarios=(scenario,)))
     assert text.count("no effect of the bias shown") == 1
-    assert "| First one | · .200 |" in text
+    assert "| First one | .200 |" in text, "what is not compared is not 'not shown'"
 
 
 def test_text_from_outside_is_escaped() -> None:

@@ -74,7 +74,9 @@ function rowsAt(now, level) {
   return standings.map((standing, i) => {
     const t = scenario.techniques.indexOf(standing.technique);
     const isBaseline = standing.role === "baseline" || standing.technique === scenario.baseline;
-    const verdict = words.verdict[standing.verdict] ?? words.role[standing.role];
+    // Where nothing is compared, nothing is found not to be shown.
+    const open = standing.verdict === "not_shown" && now.said?.[l].reason;
+    const verdict = open ? undefined : (words.verdict[standing.verdict] ?? words.role[standing.role]);
     // Color and sign are of the verdict on the goal, or of the change in another metric.
     const shown = own || isBaseline ? null : values.shown[at][t];
     return {
