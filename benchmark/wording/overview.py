@@ -123,7 +123,7 @@ class Overview:
         return told or list(found.values())[:1]
 
     def counts(self, goal: Goal) -> Mapping[str, Counter[str]]:
-        """Return for each technique the number of cases of a goal by verdict, and as ``of`` all with an answer.
+        """Return for each technique the number of answered cases of a goal by verdict, and as ``of`` of all.
 
         One that another technique dominates has the verdict of the techniques to choose from there.
         """

@@ -26,7 +26,7 @@ from benchmark.facts.model import (
 )
 from benchmark.report.answer import LINES, answer_text
 from benchmark.text.terminal import as_text, print_markdown
-from benchmark.wording import render
+from benchmark.wording import macro, render
 from benchmark.wording.overview import overview
 from tests.helpers.facts import answers, estimate, small_facts, standing, whole_facts
 
@@ -482,6 +482,36 @@ def test_the_first_row_of_counts_is_the_technique_that_helps_most_often() -> Non
     text = printed(several(*levels))
     assert "Second one helps most often: in 6 of 6 cases" in text
     assert [line.split()[-4] for line in text.splitlines() if line.endswith(" 6")] == ["6", "4"]
+
+
+def test_counts_are_of_cases_with_an_answer() -> None:
+    closed = {"techniques": nothing_shown(), "reason": Reason(code="hidden_bias")}
+    text = printed(several(*[{}] * 4, *[closed] * 2))
+    rows = {line[:10]: line.split()[-4:] for line in text.splitlines() if line.endswith(" 4")}
+    assert rows["First one "] == ["4", "0", "0", "4"]
+
+
+@pytest.mark.parametrize("n", [1, 6])
+def test_an_answer_without_any_interval_says_that_nothing_could_be_shown(n: int) -> None:
+    level = {"techniques": nothing_shown(), "detectable": None}
+    facts = several(*[level] * n)
+    assert "Not shown: any change. No change has an interval; comparisons.csv has the reasons." in printed(
+        facts
+    )
+    assert "| Smallest gain that shows | no interval |" in render("answers", facts)
+    assert "No change shows here" in macro("level", "level_notes", facts)(
+        facts.scenarios[0].answers[0].levels[0]
+    )
+
+
+def test_a_baseline_of_some_datasets_is_named_as_that() -> None:
+    nothing, drop = standing("none", 0.3, role="reference"), standing("two", 0.2, role="baseline")
+    declared = {"techniques": (drop, nothing, standing("one", 0.2, verdict="not_shown"))}
+    own = {"techniques": (standing("none", 0.3, role="baseline"), standing("two", 0.2, verdict="not_shown"))}
+    text = printed(several(declared, declared, own))
+    assert "No technique (baseline of Data 2) " in text
+    assert "Second one (baseline, not of Data 2) " in text
+    assert "Second one (baseline) " in printed(several(declared, declared))
 
 
 def test_each_goal_has_a_line_of_its_own() -> None:
