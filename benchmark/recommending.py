@@ -147,6 +147,6 @@ def warnings_of(rows: UncardedRows) -> list[str]:
 
 
 def rows_of_file(data: pd.DataFrame | str | Path, options: FileOptions) -> UncardedRows:
-    """Return the rows of a file or frame that has no card; errors are those of :func:`draft`."""
+    """Return the rows of a file or frame without a card; errors as of :func:`~benchmark.data.draft.draft`."""
     with TemporaryDirectory() as folder:
         return read_uncarded(data, options, Path(folder), "data")
