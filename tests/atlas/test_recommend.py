@@ -179,7 +179,11 @@ def test_a_file_of_the_user_gets_advice(
     ],
 )
 def test_data_that_no_source_is_like_get_no_advice(
-    world: World, rows: pd.DataFrame, names: list[str]
+    world: World,
+    rows: pd.DataFrame,
+    names: list[str],
+    tmp_path: Path,
+    capsys: pytest.CaptureFixture[str],
 ) -> None:
     advice = recommend(rows, **ROLES, atlas=world(alike))
     assert [out.name for out in advice.outside] == names
@@ -189,6 +193,12 @@ def test_data_that_no_source_is_like_get_no_advice(
     assert "what to try is not known for data like yours" in told
     assert "No source of the atlas is like that." in told
     assert ": try " not in told
+    rows.to_csv(tmp_path / "people.csv", index=False)
+    words = ["--label", "hired", "--favorable", "yes", "--sensitive", "sex", "--deprived", "f"]
+    assert main(["recommend", str(tmp_path / "people.csv"), *words, "--atlas", str(world(alike))]) == 0
+    printed = " ".join(capsys.readouterr().out.split())
+    assert printed.count("what to try is not known for data like yours") == 2
+    assert printed.count("data of the atlas") == 1  # the reason once for both goals
     [out] = advice.outside
     assert not out.low <= out.value <= out.high
 
@@ -389,7 +399,7 @@ def test_advice_for_both_goals_has_few_lines_and_the_rest_is_one_option_away(
     with_rates(0.5, 0.6).to_csv("people.csv", index=False)
     words = ["--atlas", str(world(alike)), *more]
     if given:
-        roles = ["--label", "hired", "--favorable", "yes", "--sensitive", "sex", "--deprived", "f"]
+        roles = ["--label", "hired", "--favorable", "yes", "--sensitive", "sex"]  # the longest: a warning
         words = ["people.csv", *roles, *words]
     assert main(["recommend", *words]) == 0
     text = capsys.readouterr().out
