@@ -39,7 +39,10 @@ def test_the_example_of_the_help_works(capsys: pytest.CaptureFixture[str]) -> No
     assert "default: None" not in shown
     example = " ".join(shown.partition("example: betabench audit ")[2].split())
     assert audit(example) == 0
-    assert "written: audit.html" in capsys.readouterr().out
+    told = " ".join(capsys.readouterr().out.split())
+    assert "written: audit.html" in told
+    assert "a rate over no rows has no value." in told
+    assert "FDR: share of the selected without it." in told
     assert Path("audit.html").read_text(encoding="utf-8").startswith("<!DOCTYPE html>")
 
 

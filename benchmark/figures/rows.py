@@ -365,8 +365,8 @@ def _notes(statistics: RunStatistics, ranks: pd.DataFrame) -> list[str]:
     gone = pooled.loc[pooled["mean_rank"].isna(), "technique"].unique()
     few = ranks[ranks["n_datasets"] < ranks["datasets_needed"]]
     notes = [
-        f"Warning: {'one dataset is' if row.n_datasets == 1 else f'{row.n_datasets} datasets are'} too few for "
-        f"a claim beyond {'it' if row.n_datasets == 1 else 'them'}; it takes {row.datasets_needed}."
+        f"Warning: {'1 dataset is' if row.n_datasets == 1 else f'{row.n_datasets} datasets are'} too few "
+        f"for a claim beyond {'it' if row.n_datasets == 1 else 'them'}; it takes {row.datasets_needed}."
         for row in few.head(1).itertuples()
     ]
     ranked = pooled[pooled["mean_rank"].notna() & (pooled["n_techniques"] > 1)].drop_duplicates("metric")
