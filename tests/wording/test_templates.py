@@ -75,14 +75,18 @@ def test_a_reason_does_not_say_that_the_baseline_is_doing_nothing() -> None:
     assert not [text for text in said if "doing nothing" in text]
 
 
-@pytest.mark.parametrize("folds", [None, 3])
-def test_runs_whose_single_folds_are_missing_say_that_nothing_can_be_shown(folds: int | None) -> None:
+@pytest.mark.parametrize(("folds", "overlaps"), [(None, True), (3, True), (3, False)])
+def test_runs_whose_single_folds_are_missing_say_that_nothing_can_be_shown(
+    folds: int | None, overlaps: bool
+) -> None:
     unknown = standing("one", 0.05, gain=Estimate(mean=0.25), verdict="not_shown")
     at = answers(techniques=(standing("none", 0.3, role="baseline"), unknown), detectable=None)
     facts = small_facts(scenarios=(small_facts().scenarios[0].model_copy(update={"answers": (at,)}),))
-    protocol = facts.run.protocol.model_copy(update={"holdout": None, "folds": folds})
+    protocol = facts.run.protocol.model_copy(update={"holdout": None, "folds": folds, "overlaps": overlaps})
     facts = facts.model_copy(update={"run": facts.run.model_copy(update={"protocol": protocol})})
-    assert ("single folds" in render("warnings", facts, read=None)) == (folds is not None)
+    # Where splits do not overlap, folds are not needed: one repetition alone has no interval.
+    is_missing = folds is not None and overlaps
+    assert ("single folds" in render("warnings", facts, read=None)) == is_missing
     # One interval says that folds are there.
     scenario = facts.scenarios[0].model_copy(update={"answers": (at, answers())})
     several = facts.model_copy(update={"scenarios": (scenario,)})
