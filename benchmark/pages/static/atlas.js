@@ -22,7 +22,7 @@ function draw(choice, name) {
   const found = datasets(choice, name);
   const restores = choice.goal === "restore";
   const told = restores
-    ? "Distance to the acceptance rates of a model without the bias"
+    ? "Distance to the error rates of a model without the bias"
     : "Gap in acceptance between the groups";
   $("dots-told").textContent =
     `${told}, for ${data.techniques[name] ?? name}: a dot for each dataset, 0 is best. A dot leads to its row and its file.`;
