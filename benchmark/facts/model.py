@@ -119,7 +119,7 @@ class Dose(Fact):
     dose: float
     beta: Number = None  # None if it is out of reach
     gap: Number = None  # added in expectation; at most, if the dose is out of reach
-    pooled: bool = True  # with other datasets: False if nearly every label that can be touched is
+    pooled: bool = True  # with other datasets: False if nearly every label is touched, or the gap is another
 
 
 class Bias(Fact):

@@ -197,6 +197,22 @@ def test_a_promising_technique_is_not_called_more() -> None:
             {"bias": (Bias(name="b", kind="b", description="", doses=(Dose(dose=0.4, gap=0.3),)),)},
             "Data: dose 0.4 is out of reach, the bias adds a label gap of .300 at most.",
         ),
+        *(
+            (
+                {"bias": (Bias(name="b", kind="b", description="", doses=(Dose(**dose, pooled=False),)),)},
+                words,
+            )
+            for dose, words in (
+                (
+                    {"dose": 0.4, "gap": 0.4, "beta": 0.96},
+                    "Data: dose 0.4 touches nearly every label that it",
+                ),
+                (
+                    {"dose": 0.4, "gap": 0.45, "beta": 0.3},
+                    "Data: dose 0.4 adds a label gap of .450, so do not",
+                ),
+            )
+        ),
     ],
 )
 def test_what_changes_the_meaning_stands_first(changes: dict[str, Any], words: str) -> None:
