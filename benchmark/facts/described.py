@@ -121,7 +121,7 @@ def commands(run: Manifest) -> tuple[str, str]:
 
 def _experiment_file(run: Manifest) -> str:
     """Return the path of a user's experiment: beside its card, where `quick` writes it, else by its name."""
-    beside = Path(run.datasets[0].entry.card).with_name("experiment.toml")
+    beside = Path(run.datasets[0].entry.card).parent / "experiment.toml"
     if beside.is_file() and f'name = "{run.name}"' in beside.read_text(encoding="utf-8"):
         return beside.as_posix()
     return f"{run.name}.toml"
