@@ -503,7 +503,8 @@ def test_two_runs_are_compared(here: Path, capsys: pytest.CaptureFixture[str]) -
     Path("two/manifest.json").write_text(json.dumps(facts))
     assert main(["compare", "one", "two"]) == 0
     warning, *lines = capsys.readouterr().out.splitlines()
-    assert re.fullmatch(r"The runs have other test rows of compas:embedded: [\d,]+ and 7\. .*too\.", warning)
+    told = r"The runs have other test data of compas:embedded: [\d,]+ and 7 rows\. .*too\."
+    assert re.fullmatch(told, warning)
     assert " ".join(lines[:2]) == (
         "8 cells in both: 54 of 56 values are identical, the others differ by at most 0.25; "
         "1 are missing in one of the runs"

@@ -121,8 +121,9 @@ def commands(run: Manifest) -> tuple[str, str]:
 
 def _experiment_file(run: Manifest) -> str:
     """Return the path of a user's experiment: beside its card, where `quick` writes it, else by its name."""
-    beside = Path(run.datasets[0].entry.card).parent / "experiment.toml"
-    if beside.is_file() and f'name = "{run.name}"' in beside.read_text(encoding="utf-8"):
+    card = run.datasets[0].entry.card  # where it is empty, a file in the current folder is another's
+    beside = Path(card).parent / "experiment.toml"
+    if card and beside.is_file() and f'name = "{run.name}"' in beside.read_text(encoding="utf-8"):
         return beside.as_posix()
     return f"{run.name}.toml"
 

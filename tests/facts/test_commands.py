@@ -57,3 +57,15 @@ def test_an_experiment_beside_its_card_is_named_by_its_path(tmp_path: Path) -> N
     assert shlex.split(commands(run)[0])[3] == "loans.toml"
     beside.write_text('name = "loans"\n')
     assert shlex.split(commands(run)[0])[3] == beside.as_posix()
+
+
+def test_a_run_without_a_card_is_named_by_its_experiment(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "experiment.toml").write_text('name = "loans"\n')
+    manifest: dict[str, Any] = made_up_manifest({"none": "Title"})
+    manifest["experiment"]["name"] = "loans"
+    for entry in manifest["experiment"]["datasets"]:
+        entry["card"] = ""
+    assert shlex.split(commands(Manifest.model_validate(manifest))[0])[3] == "loans.toml"
