@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -51,6 +52,15 @@ def test_each_scenario_has_a_figure_and_a_run_without_decisions_none(planted: Ru
     names = [name for name, _ in statistics_figures(planted) if name.startswith("restoration_")]
     assert names == [f"restoration_{scenario.file_name}" for scenario in planted.scenarios]
     assert not [name for name, _ in statistics_figures(statistics(2)) if name.startswith("restoration_")]
+
+
+def test_a_panel_without_any_value_says_why(planted: RunStatistics) -> None:
+    there = planted.restoration["metric"] == "in_their_place"
+    empty = planted.restoration.assign(value=planted.restoration["value"].mask(there))
+    own = replace(planted, restoration=empty)
+    drawn = draw_restoration(own, own.scenarios[0]).panels
+    said = [[text.get_text().replace("\n", " ") for text in axes.texts] for axes in drawn]
+    assert said == [[], [], ["fewer than 10 people to count"]]
 
 
 def test_rows_are_techniques_the_nearest_to_the_clean_model_first(planted: RunStatistics) -> None:

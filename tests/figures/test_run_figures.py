@@ -414,6 +414,13 @@ def test_wrapping_loses_nothing(text: str) -> None:
     assert "".join("".join(wrap(text, 1.0, 9)).split()) == "".join(text.split())
 
 
+def test_a_number_and_its_percent_sign_stay_on_one_line() -> None:
+    for width in np.linspace(0.5, 4, 30):
+        assert not any(
+            line.startswith("%") for line in wrap("Thick: 95 % intervals of 10 % of all", width, 9)
+        )
+
+
 def test_points_need_both_values() -> None:
     run = run_of(ADULT, 1, repetitions=2)
     results = run.results.drop(run.results.query("metric == 'accuracy' and repetition == 0").index)
