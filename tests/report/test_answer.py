@@ -210,7 +210,7 @@ def test_a_promising_technique_is_not_called_more() -> None:
                 ),
                 (
                     {"dose": 0.4, "gap": 0.45, "beta": 0.3},
-                    "Data: dose 0.4 adds a label gap of .450, so do not",
+                    "Data: dose 0.4 adds a label gap of .450. Do not",
                 ),
             )
         ),
