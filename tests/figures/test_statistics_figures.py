@@ -206,6 +206,8 @@ def test_a_rank_diagram_of_few_blocks_says_that_no_test_can_find_anything() -> N
     assert told in draw_ranks(statistics(9), statistics(9).ranks).caption
     ranks = statistics(9).ranks.assign(n_blocks=11)
     assert "pairs of techniques" not in draw_ranks(statistics(9), ranks).caption
+    alone = draw_ranks(statistics(9), ranks.assign(n_datasets=1)).caption
+    assert "1 dataset is too few for a claim beyond it; it takes" in alone
 
 
 def in_doses(doses: tuple[float, ...], *, out_of_reach: float) -> RunFrames:
