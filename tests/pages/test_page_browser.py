@@ -188,9 +188,14 @@ def test_the_tables_have_the_facts(visit: Visits, planted: Path) -> None:
                 page.locator(f"#matrix thead th[data-at='{level.level:g}']").click()
                 column = [at.level for at in answers.levels].index(level.level) + 1
                 verdicts = vocabulary()["verdict"]
-                signs = {
-                    titles[row.technique]: f"{verdicts[row.verdict]['sign']} " if row.verdict else ""
+                # Where nothing is compared, nothing is found not to be shown.
+                told = {
+                    row.technique: "" if level.reason and row.verdict == "not_shown" else row.verdict
                     for row in level.techniques
+                }
+                signs = {
+                    titles[name]: f"{verdicts[verdict]['sign']} " if verdict else ""
+                    for name, verdict in told.items()
                 }
                 values = {titles[row.technique]: row.value.mean for row in level.techniques}
                 shown = {row[0].split(" (")[0]: row[column] for row in table(page, "matrix")}
@@ -209,8 +214,10 @@ def test_the_tables_have_the_facts(visit: Visits, planted: Path) -> None:
                     assert cells[2].startswith(signed(row.change.mean))
                     if row.change.low is not None:
                         assert f"[{signed(row.change.low)}, {signed(row.change.high)}]" in cells[2]
-                    if row.verdict:
-                        assert verdicts[row.verdict]["label"] in cells[7]
+                    if verdict := told[row.technique]:
+                        assert verdicts[verdict]["label"] in cells[7]
+                    else:
+                        assert verdicts["not_shown"]["label"] not in cells[7]
                     if row.reason:
                         assert reason_text(row.reason) in cells[7]
                 assert level.constant is not None
