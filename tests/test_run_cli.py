@@ -263,7 +263,7 @@ def test_a_report_on_older_tables_than_the_store_says_so(
     assert run() == 0
     with monkeypatch.context() as patch:
         patch.setattr(engine_module, "LocalEngine", Stopped)
-        assert run("second", seed=4) == 130
+        assert run("second", "--fresh", seed=4) == 130
     capsys.readouterr()
     assert main(["report", "out", "--no-figures"]) == 0
     assert "The last run in out, of 'second', was cut off at 4 of 12 cells" in capsys.readouterr().out

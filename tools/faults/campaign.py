@@ -550,7 +550,8 @@ def two_at_once(reference: ReferenceRun, output: Path, rng: random.Random) -> Tr
 
 def clock_jumps(reference: ReferenceRun, output: Path, _rng: random.Random) -> Trial:
     """Let the clock jump years ahead or back at every look, in coordinator and workers."""
-    return reference.resumed(output, "unnoticed", "--plugin", str(reference.clock), ended_at=math.inf)
+    own = ("--plugin", str(reference.clock), "--without", "timeless")
+    return reference.resumed(output, "unnoticed", *own, ended_at=math.inf)
 
 
 def harmful_techniques(reference: ReferenceRun, output: Path, _rng: random.Random) -> Trial:
