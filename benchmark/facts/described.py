@@ -21,13 +21,11 @@ from benchmark.facts.model import (
 from benchmark.metrics import Metric as Declared
 from benchmark.runs.analysis import Undeclared
 from benchmark.runs.descriptions import DatasetDescription
-from benchmark.runs.manifest import Manifest
+from benchmark.runs.manifest import Manifest, without_result
 from benchmark.statistics import recommendation
 from benchmark.statistics.across import ALPHA
 from benchmark.statistics.answers import NEARLY_ALL
 from benchmark.techniques import find_technique
-
-_NO_RESULT = ("planned", "computed_in_this_run")
 
 
 def described_run(run: Manifest, criteria: recommendation.Criteria, alpha: float = ALPHA) -> Run:
@@ -39,7 +37,7 @@ def described_run(run: Manifest, criteria: recommendation.Criteria, alpha: float
             criteria, least_repetitions=criteria.least_splits, nearly_all=NEARLY_ALL, alpha=alpha
         ),
         cells=run.cells.get("planned", 0),
-        cells_missing=sum(n for status, n in run.cells.items() if status not in _NO_RESULT),
+        cells_missing=sum(without_result(run.cells).values()),
         commands=commands(run),
     )
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 import itertools
 import json
 from collections.abc import Iterator
-from importlib.resources import files
 from typing import Any
 
 import pandas as pd
@@ -15,7 +14,7 @@ from benchmark.atlas.adviser import WORDS, Adviser, Stage, name_of
 from benchmark.atlas.means import BY_CHANCE, VALUES
 from benchmark.atlas.recommenders import DROP_TECHNIQUE
 from benchmark.columns import GOALS, RESTORE, UNTREATED
-from benchmark.pages.html import in_script, render
+from benchmark.pages.html import in_script, render, scripts
 
 ANY = "any"
 """Value of a choice that restricts nothing."""
@@ -72,8 +71,6 @@ def atlas_page(adviser: Adviser) -> str:
         "parts": {f"{learner}|{card}": [*names] for learner, card, names in parts.itertuples(index=False)},
         "marks": {"nothing": UNTREATED, "drop": DROP_TECHNIQUE, "oracle": "oracle"},
     }
-    static = files("benchmark.pages").joinpath("static")
-    script = "".join((static / name).read_text(encoding="utf-8") for name in ("elements.js", "atlas.js"))
     return render(
         "atlas.html",
         title=adviser.atlas.title,
@@ -89,7 +86,7 @@ def atlas_page(adviser: Adviser) -> str:
         n_datasets=adviser.scenarios[RESTORE].frame["card"].nunique(),
         n_clusters=adviser.scenarios[RESTORE].frame["cluster"].nunique(),
         payload=in_script(json.dumps(payload, separators=(",", ":"))),
-        script=Markup(script),
+        script=Markup(scripts(("elements.js", "atlas.js"))),
     )
 
 
@@ -100,12 +97,13 @@ def _rows(adviser: Adviser) -> dict[str, dict[str, dict[str, list[Any]]]]:
     """
     _, biases, doses, learners, *_ = choices_of(adviser).values()
     rows = pd.concat([adviser.tables.dose_rows, _oracles(adviser)], ignore_index=True)
+    doses_of_rows = rows["level"].map("{:g}".format)
     table: dict[str, dict[str, dict[str, list[Any]]]] = {}
     for learner, bias, dose in itertools.product(learners, biases, doses):
         some = rows[
             (rows["classifier"] == learner)
             & ((bias == ANY) | (rows["bias"] == bias))
-            & ((dose == ANY) | (rows["level"].map("{:g}".format) == dose))
+            & ((dose == ANY) | (doses_of_rows == dose))
         ]
         means = some.groupby([*_OF_DOT, "bias", "level"])[_NUMBERS].mean().groupby(level=_OF_DOT).mean()
         shown = means.round(4).astype(object).where(means.notna(), None)

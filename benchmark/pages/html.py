@@ -5,6 +5,8 @@ from __future__ import annotations
 import functools
 import re
 from collections import Counter
+from collections.abc import Iterable
+from importlib.resources import files
 
 from jinja2 import Environment
 from markupsafe import Markup
@@ -53,6 +55,12 @@ def boxed(text: str) -> Markup:
 
     html = re.sub(r"<h\d>(?P<heading>.*?)</h\d>|<pre>|</?table>", replaced, as_html(text))
     return Markup(re.sub(r"(<tr>\s*)<td(.*?)</td>", r'\1<th scope="row"\2</th>', html))
+
+
+def scripts(names: Iterable[str]) -> str:
+    """Return the scripts of some names in ``benchmark/pages/static``, one after the other."""
+    static = files(__package__).joinpath("static")
+    return "".join((static / name).read_text(encoding="utf-8") for name in names)
 
 
 def in_script(content: str) -> Markup:

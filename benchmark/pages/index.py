@@ -13,6 +13,7 @@ from typing import Any
 from benchmark.columns import MANIFEST_NAME
 from benchmark.pages.html import document
 from benchmark.pages.run_page import PAGE_NAME
+from benchmark.runs.manifest import without_result
 from benchmark.text.writing import plain_or_packed, write_atomically
 from benchmark.wording import render_values
 
@@ -20,7 +21,6 @@ INDEX_NAME = "index.html"
 """Name of the index in the folder that holds the runs' folders."""
 
 _REPORTED = ("results.csv", "summary.csv", "failures.csv")
-_COUNTED_ELSEWHERE = ("planned", "computed_in_this_run")
 _OURS = b'<meta name="generator" content="betabench">', b"<title>Runs in "
 
 
@@ -99,8 +99,8 @@ def _facts(manifest: Mapping[str, Any], finished: str) -> Iterator[str]:
         yield _counted(len(techniques), "technique")
     if cells := manifest.get("cells"):
         yield _counted(cells["planned"], "cell")
-        failed = {status: n for status, n in cells.items() if status not in _COUNTED_ELSEWHERE}
-        counts = ", ".join(f"{n:,} {status.replace('_', ' ')}" for status, n in failed.items())
+        failed = without_result(cells).items()
+        counts = ", ".join(f"{n:,} {status.replace('_', ' ')}" for status, n in failed)
         yield f"without a result: {counts}" if counts else "all with a result"
 
 

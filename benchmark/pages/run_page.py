@@ -8,7 +8,6 @@ from base64 import b64encode
 from collections.abc import Iterable, Mapping, Sequence
 from hashlib import sha256
 from importlib.metadata import distribution
-from importlib.resources import files
 from pathlib import Path
 from typing import Any
 
@@ -16,7 +15,7 @@ from markupsafe import Markup
 
 from benchmark.facts import Facts
 from benchmark.facts.model import Answers, Level, Scenario
-from benchmark.pages.html import boxed, in_script, render
+from benchmark.pages.html import boxed, in_script, render, scripts
 from benchmark.text.words import LEVEL_SIGNS
 from benchmark.text.writing import write_atomically
 from benchmark.wording import as_html, macro, reason_text, standing_texts, vocabulary
@@ -51,8 +50,7 @@ def write_page(facts: Facts, folder: Path) -> Path:
     facts in the same folder give the same bytes.
     """
     path = folder / PAGE_NAME
-    static = files("benchmark.pages").joinpath("static")
-    scripts = ["".join((static / name).read_text(encoding="utf-8") for name in _SCRIPTS), _plotly()]
+    programs = [scripts(_SCRIPTS), _plotly()]
     below = {name: _files(path, (folder / name).rglob("*")) for name in _FOLDERS}
     tabs = {name: _tab(facts, questions) for name, questions in TABS.items()}
     page = render(
@@ -66,8 +64,8 @@ def write_page(facts: Facts, folder: Path) -> Path:
         tabs={name: html for name, html in tabs.items() if html},
         facts=in_script(facts.model_dump_json()),
         words=in_script(json.dumps(_words(facts), ensure_ascii=False, separators=(",", ":"))),
-        scripts=[*map(Markup, scripts)],
-        digests=[b64encode(sha256(script.encode()).digest()).decode() for script in scripts],
+        scripts=[*map(Markup, programs)],
+        digests=[b64encode(sha256(program.encode()).digest()).decode() for program in programs],
         # No folders below but these: the page's folder may hold other things.
         beside=_files(path, folder.glob("*")),
         below={name: names for name, names in below.items() if names},

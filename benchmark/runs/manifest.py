@@ -347,6 +347,11 @@ class Manifest(BaseModel):
         return Resampling({name: share / (1 - share) for name, share in shares.items()}, n_folds, folds)
 
 
+def without_result(cells: Mapping[str, int]) -> dict[str, int]:
+    """Return the number of cells without a result, by status, from a manifest's ``cells``."""
+    return {status: n for status, n in cells.items() if status not in ("planned", "computed_in_this_run")}
+
+
 def metric_description(name: str) -> MetricDescription:
     """Return a metric's description as registered; without its plugin, the name stands for the title."""
     base = name.partition("[")[0]
