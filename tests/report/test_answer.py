@@ -462,14 +462,19 @@ def test_promising_techniques_of_many_scenarios_are_named() -> None:
     assert "in any of the 6 cases. First one is promising most often: in 5 of 6." in text
 
 
-def test_a_dominated_technique_helps_in_counts() -> None:
+def often_dominated(dominated: int, alone: int) -> str:
+    """Return what is printed if a technique is dominated in some cases, and is alone to help in others."""
     nothing = standing("none", 0.3, role="baseline")
     best = standing("one", 0.05, verdict="helps", best=("least",))
-    dominated = standing("two", 0.1, verdict="dominated", dominated_by="one")
-    alone = standing("two", 0.1, verdict="helps", best=("least",))
-    levels = [{"techniques": (nothing, best, dominated)}] * 2
-    levels += [{"techniques": (nothing, alone, standing("one", 0.5, verdict="harms"))}] * 4
-    text = printed(several(*levels))
+    second = standing("two", 0.1, verdict="dominated", dominated_by="one")
+    first = standing("two", 0.1, verdict="helps", best=("least",))
+    levels = [{"techniques": (nothing, best, second)}] * dominated
+    levels += [{"techniques": (nothing, first, standing("one", 0.5, verdict="harms"))}] * alone
+    return printed(several(*levels))
+
+
+def test_a_dominated_technique_helps_in_counts() -> None:
+    text = often_dominated(2, 4)
     assert "Second one helps most often: in 6 of 6 cases" in text
     rows = {line[:10]: line.split()[-4:] for line in text.splitlines() if line.endswith(" 6")}
     assert rows == {"First one ": ["2", "4", "0", "6"], "Second one": ["6", "0", "0", "6"]}
@@ -490,13 +495,7 @@ def test_a_technique_that_is_a_baseline_elsewhere_is_counted_where_it_is_none() 
 
 
 def test_the_first_row_of_counts_is_the_technique_that_helps_most_often() -> None:
-    nothing = standing("none", 0.3, role="baseline")
-    best = standing("one", 0.05, verdict="helps", best=("least",))
-    dominated = standing("two", 0.1, verdict="dominated", dominated_by="one")
-    alone = standing("two", 0.1, verdict="helps", best=("least",))
-    levels = [{"techniques": (nothing, best, dominated)}] * 4
-    levels += [{"techniques": (nothing, alone, standing("one", 0.5, verdict="harms"))}] * 2
-    text = printed(several(*levels))
+    text = often_dominated(4, 2)
     assert "Second one helps most often: in 6 of 6 cases" in text
     assert [line.split()[-4] for line in text.splitlines() if line.endswith(" 6")] == ["6", "4"]
 
