@@ -88,6 +88,16 @@ class DoubtError(DataError):
             remedy=self.advice(),
         )
 
+    @property
+    def options(self) -> dict[str, str]:
+        """Options to add to the command or the call, as typed; with them nothing is left open."""
+        chosen = [answers[0].options for answers in (question.answers for question in self.questions)]
+        return {
+            name: value if isinstance(value, str) else in_list(value)
+            for own in chosen
+            for name, value in own.items()
+        }
+
     def advice(self, *, python: bool = False) -> str:
         """Return the answers as they are typed, in a terminal or in Python."""
         remedies = []

@@ -92,6 +92,18 @@ class LeftOut:
 
 
 @dataclass(frozen=True)
+class ColumnReading:
+    """How one column of a file was read: a row of the table of what was read, dropped and merged."""
+
+    name: str
+    read_as: str  # ``"label"``, ``"group"``, ``"number"``, ``"category"``, ``"person"`` or ``"dropped"``
+    states: tuple[str, ...] = ()  # its values, or bins of its numbers; none if it is dropped
+    missing: int = 0  # rows whose value is missing
+    merged: int = 0  # rows whose rarer value is read as one state for all of them
+    reason: str = ""  # why it is dropped, or what to check
+
+
+@dataclass(frozen=True)
 class Reading:
     """How a file was read."""
 
@@ -104,6 +116,7 @@ class Reading:
     merged: str = ""  # advice, if several unnamed values count as unfavorable
     unseen: tuple[str, ...] = ()  # sentences on what a look at the file may miss: blanks, further sheets
     about_columns: tuple[Remark, ...] = ()  # warnings on groups and columns
+    columns: tuple[ColumnReading, ...] = ()  # each column of the file, in its order
 
     def lines(self) -> Iterator[str]:
         """Yield the lines of the account, without the warnings."""
