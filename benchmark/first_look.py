@@ -44,8 +44,7 @@ from benchmark.statistics.answers import ACCURACY
 from benchmark.statistics.cells import to_cells
 from benchmark.statistics.paired import paired_comparisons
 from benchmark.statistics.recommendation import ROPE
-from benchmark.text.progress import Steps
-from benchmark.text.terminal import output_console, print_markdown, say
+from benchmark.text.terminal import Steps, output_console, print_markdown, say
 from benchmark.text.words import as_parameters
 from benchmark.text.writing import FORMATS_WRITTEN, figure_choice, require_writable, write_atomically
 

@@ -23,7 +23,7 @@ from benchmark.experiment import engine as engine_module
 from benchmark.experiment import prepare
 from benchmark.experiment.pool import Failure, Finished, Handler, Limits, Task
 from benchmark.experiment.store import LastRun, Store
-from benchmark.text.progress import Steps, pace
+from benchmark.text.terminal import Steps, pace
 from benchmark.text.writing import figure_formats
 from tests.helpers.engines import InProcess
 

@@ -22,8 +22,7 @@ from benchmark.columns import BRITISH, CELL_COLUMNS, ORIGINAL
 from benchmark.errors import ReportError
 from benchmark.experiment.prepare import PreparedExperiment
 from benchmark.runs.finished import RunFrames
-from benchmark.text.spreadsheet import SIX_DIGITS, csv_text
-from benchmark.text.writing import PACKED, plain_or_packed, write_atomically, write_json
+from benchmark.text.writing import PACKED, SIX_DIGITS, csv_text, plain_or_packed, write_atomically, write_json
 
 MEANS, FEATURES, CELLS, MANIFEST = "means.csv", "features.csv", "cells.csv", "atlas.json"
 """Files of an atlas."""

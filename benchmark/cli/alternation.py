@@ -23,8 +23,13 @@ def execute(options: argparse.Namespace) -> int:
     from benchmark.columns import MANIFEST_NAME
     from benchmark.experiment.versions import package_versions
     from benchmark.runs.folder_notes import first_folder
-    from benchmark.text.spreadsheet import csv_text
-    from benchmark.text.writing import figure_formats, require_writable, write_atomically, write_json
+    from benchmark.text.writing import (
+        csv_text,
+        figure_formats,
+        require_writable,
+        write_atomically,
+        write_json,
+    )
 
     formats = figure_formats(options.formats)
     experiment = load_alternation(options.experiment)

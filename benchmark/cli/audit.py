@@ -70,9 +70,8 @@ def execute(options: argparse.Namespace) -> int:
     from benchmark.audit.predictions import Columns, read_predictions, rows_where
     from benchmark.audit.table_audit import audit_predictions
     from benchmark.report.audit import audit_page, audit_text
-    from benchmark.text.spreadsheet import csv_text
     from benchmark.text.terminal import output_console, print_markdown
-    from benchmark.text.writing import write_atomically, write_json
+    from benchmark.text.writing import csv_text, write_atomically, write_json
 
     named = {getattr(options, name) for name in ("label", "prediction", "score", "weight", "strata")}
     named |= {*_names(options.sensitive, "sensitive")}

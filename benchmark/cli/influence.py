@@ -39,10 +39,9 @@ def execute(options: argparse.Namespace) -> int:
     from benchmark.seeding import generator
     from benchmark.techniques import get_technique
     from benchmark.text.embedded import NOT_REAL_LOUD
-    from benchmark.text.spreadsheet import csv_text
     from benchmark.text.terminal import say
     from benchmark.text.words import file_name
-    from benchmark.text.writing import write_atomically
+    from benchmark.text.writing import csv_text, write_atomically
 
     card = load_card(options.dataset)
     factory, technique = make_classifier(options.classifier), get_technique(options.technique)

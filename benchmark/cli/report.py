@@ -46,8 +46,7 @@ def execute(options: argparse.Namespace) -> int:
     from benchmark.runs.folder_notes import unfinished_run
     from benchmark.statistics.recommendation import Criteria
     from benchmark.techniques import load_plugin
-    from benchmark.text.progress import Steps
-    from benchmark.text.terminal import output_console, print_markdown, say
+    from benchmark.text.terminal import Steps, output_console, print_markdown, say
     from benchmark.text.writing import figure_formats
 
     with contextlib.chdir(Path.cwd()):  # a plugin may change the folder that other paths are relative to

@@ -11,8 +11,7 @@ from importlib.resources import files
 from jinja2 import Environment
 from markupsafe import Markup
 
-from benchmark.text.markdown import address
-from benchmark.text.templates import environment
+from benchmark.text.markdown import address, environment
 from benchmark.text.words import printable
 from benchmark.wording import as_html
 

@@ -17,8 +17,7 @@ from benchmark.published.pairing import Comparison, build_comparison
 from benchmark.published.readings import KEY, read_readings
 from benchmark.published.text import summary_markdown, table_markdown
 from benchmark.runs.finished import read_frame, read_run
-from benchmark.text.spreadsheet import csv_text
-from benchmark.text.writing import FORMATS_WRITTEN, write_atomically
+from benchmark.text.writing import FORMATS_WRITTEN, csv_text, write_atomically
 
 PUBLISHED_COLUMNS = (*KEY, "value")
 """Columns of a file of published numbers; ``experiments/published/README.md`` explains them."""

@@ -24,8 +24,14 @@ from benchmark.runs.finished import RunFrames
 from benchmark.tables.layout import write_tables
 from benchmark.tables.numbers import Numbers
 from benchmark.tables.techniques import paper_tables, techniques_table
-from benchmark.text.spreadsheet import csv_text
-from benchmark.text.writing import FORMATS_WRITTEN, PACKED, figure_choice, plain_or_packed, write_atomically
+from benchmark.text.writing import (
+    FORMATS_WRITTEN,
+    PACKED,
+    csv_text,
+    figure_choice,
+    plain_or_packed,
+    write_atomically,
+)
 
 _FIGURES = "figures"
 _OF_THE_PAPER = ("network", "over_beta", "tradeoff")

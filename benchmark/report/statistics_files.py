@@ -12,8 +12,7 @@ from benchmark.runs.analysis import RunStatistics
 from benchmark.tables.layout import write_tables
 from benchmark.tables.numbers import Numbers
 from benchmark.tables.techniques import techniques_table
-from benchmark.text.spreadsheet import SIX_DIGITS, csv_text
-from benchmark.text.writing import FORMATS_WRITTEN, write_atomically
+from benchmark.text.writing import FORMATS_WRITTEN, SIX_DIGITS, csv_text, write_atomically
 from benchmark.wording import render, vocabulary
 
 _FIGURES_A_LINE = 10

@@ -11,9 +11,8 @@ from pathlib import Path
 import pandas as pd
 
 from benchmark.text import markdown
-from benchmark.text.spreadsheet import SIX_DIGITS, csv_text
 from benchmark.text.words import number
-from benchmark.text.writing import write_atomically
+from benchmark.text.writing import SIX_DIGITS, csv_text, write_atomically
 
 _LONGEST_FLOAT = 42
 """Rows that fit one page of LaTeX; a longer table becomes one float for each block."""

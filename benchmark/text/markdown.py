@@ -1,4 +1,4 @@
-"""Text, code and tables as Markdown, whatever characters they hold."""
+"""Text, code and tables as Markdown, whatever characters they hold; one set of rules for all templates."""
 
 from __future__ import annotations
 
@@ -6,12 +6,13 @@ import functools
 import os
 import re
 from collections.abc import Iterable, Sequence
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 from urllib.parse import quote
 
 from benchmark.text.words import printable
 
 if TYPE_CHECKING:
+    from jinja2 import Environment
     from markdown_it import MarkdownIt
 
 
@@ -58,3 +59,16 @@ def table(head: Sequence[str], rows: Iterable[Sequence[str]], *, named: int | No
     rule = ["---"] * len(head) if named is None else [":--"] * named + ["--:"] * (len(head) - named)
     lines = [head, rule, *([re.sub(r"(?<!\\)\|", r"\|", cell) for cell in row] for row in rows)]
     return "\n".join(f"| {' | '.join(line)} |" for line in lines)
+
+
+def environment(package: str, **settings: Any) -> Environment:
+    """Return an environment for the templates of a package, in which a missing value is an error."""
+    from jinja2 import Environment, PackageLoader, StrictUndefined
+
+    return Environment(
+        loader=PackageLoader(package),
+        undefined=StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+        **settings,
+    )

@@ -21,7 +21,7 @@ from markupsafe import Markup
 from benchmark.data.reading import FEW_ROWS
 from benchmark.facts.model import Answers, Estimate, Facts, Reason, Standing
 from benchmark.text import markdown, words
-from benchmark.text.templates import environment
+from benchmark.text.markdown import environment
 from benchmark.wording.overview import MOST_IN_COLUMNS, Overview, Row, level_by_level, overview
 
 _RARE = 0.05  # share of the rarer label below which most models give all rows one answer

@@ -38,7 +38,7 @@ from benchmark.runs.finished import read_optional
 from benchmark.statistics.cells import Baselines, Resampling
 from benchmark.statistics.intervals import NO_FOLDS
 from benchmark.techniques import Tools, get_technique, list_techniques
-from benchmark.text.spreadsheet import csv_text
+from benchmark.text.writing import csv_text
 from benchmark.wording import render
 from tests.helpers.engines import InProcess
 from tests.helpers.facts import write_page

@@ -14,7 +14,7 @@ from benchmark.atlas.features import FEATURE_COLUMNS
 from benchmark.atlas.file import Atlas
 from benchmark.atlas.means import MEAN_COLUMNS
 from benchmark.atlas.tables import CELLS, FEATURES, MANIFEST, MEANS
-from benchmark.text.spreadsheet import csv_text
+from benchmark.text.writing import csv_text
 
 TECHNIQUES = ("none", "drop_sensitive", "massaging", "reweighing", "threshold_optimizer")
 KINDS, DOSES, HALVES = ("label", "selection"), (0.05, 0.1), ("odd", "even")

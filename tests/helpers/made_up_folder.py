@@ -18,7 +18,7 @@ from benchmark.runs.analysis import folder_statistics
 from benchmark.runs.finished import RunFrames
 from benchmark.runs.manifest import Manifest, metric_description
 from benchmark.statistics.answers import ACCEPTANCE
-from benchmark.text.spreadsheet import csv_text
+from benchmark.text.writing import csv_text
 from tests.helpers.facts import write_page
 
 SCRIPT = "<script>document.title='run'</script>"

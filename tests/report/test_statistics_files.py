@@ -29,7 +29,7 @@ from benchmark.statistics.recommendation import Criteria
 from benchmark.tables.layout import Table
 from benchmark.tables.numbers import Numbers
 from benchmark.tables.techniques import techniques_table
-from benchmark.text.spreadsheet import csv_text
+from benchmark.text.writing import csv_text
 from benchmark.wording import render, vocabulary
 from tests.helpers.facts import report_text
 from tests.helpers.latex import check_latex, rows_of

@@ -16,7 +16,7 @@ from benchmark.figures.tradeoff import draw_pareto, draw_tradeoff
 from benchmark.runs.analysis import RunStatistics, folder_statistics
 from benchmark.runs.finished import read_frames
 from benchmark.statistics.answers import ANSWER_COLUMNS
-from benchmark.text.spreadsheet import csv_text
+from benchmark.text.writing import csv_text
 from tests.helpers.facts import report_text
 from tests.helpers.statistics_folder import write_folder
 

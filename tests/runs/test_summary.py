@@ -15,7 +15,7 @@ from scipy import stats
 from benchmark.errors import ReportError, StatisticsError
 from benchmark.runs.finished import SUMMARY_COLUMNS
 from benchmark.runs.report_frames import check_read, described_scenarios
-from benchmark.text.spreadsheet import csv_text
+from benchmark.text.writing import csv_text
 from tests.helpers.made_up_runs import ADULT, DUTCH, METRICS, TECHNIQUES, Run, changed, sample_run
 
 
