@@ -14,8 +14,7 @@ from benchmark.experiment.prepare import embedded_network_path
 from benchmark.figures.network import draw_network
 from benchmark.figures.style import render
 from benchmark.network.bif import read_bif
-from benchmark.network.inference import group_rates
-from benchmark.network.model import Network
+from benchmark.network.model import Network, group_rates
 from benchmark.runs.descriptions import DatasetDescription, LearnedNetwork
 from benchmark.text.markdown import code, plain, table
 from website.links import link_to
@@ -181,7 +180,7 @@ def _network(card: Card, folder: Path, root: Path) -> Iterator[str]:
     settings = card.network
     yield f"Learned by {code(settings.algorithm)} search with the score {code(settings.score)}."
     if settings.min_count > 1:
-        pooling = link_to(root / "benchmark" / "network" / "pooling.py", folder, root)
+        pooling = link_to(root / "benchmark" / "network" / "learn.py", folder, root)
         how = f"[pooled]({pooling})" if pooling else "pooled"
         yield (
             f"No probability rests on fewer than {settings.min_count} rows: rarer combinations of the "

@@ -16,9 +16,7 @@ from benchmark.bias.edits import BiasEdit, check_beta
 from benchmark.bias.level import Level
 from benchmark.data.table import CODE_DTYPE, Schema, Table
 from benchmark.errors import BetabenchError, BiasError, UnknownNameError
-from benchmark.network.inference import joint_distribution
-from benchmark.network.model import Network
-from benchmark.network.sampling import sample
+from benchmark.network.model import Network, joint_distribution, sample
 
 _MOST_CELLS = 1_000_000  # of a joint distribution that is computed exactly
 _SIMULATED = 400_000  # rows of a simulation where it is not

@@ -30,8 +30,8 @@ def execute(options: argparse.Namespace) -> int:
     from benchmark.data.card import load_card
     from benchmark.data.load import load_dataset
     from benchmark.network.bif import write_bif
-    from benchmark.network.inference import discrimination
     from benchmark.network.learn import announcement, learn_network, merge_settings
+    from benchmark.network.model import discrimination
 
     card = load_card(options.dataset)
     dataset = load_dataset(card, sources_of(options))

@@ -379,7 +379,7 @@ class NetworkSettings(CardTable):
     # Added to each count when probabilities are estimated; 0 is maximum likelihood.
     pseudo_count: Annotated[float, Field(ge=0, allow_inf_nan=False)] = 0.0
     # Fewest rows that a probability may rest on. Rarer parent configurations and states are pooled
-    # (:func:`benchmark.network.pooling.fit_pooled`). 1 pools nothing.
+    # (:func:`benchmark.network.learn.fit_pooled`). 1 pools nothing.
     min_count: PositiveInt = 1
 
     @model_serializer(mode="wrap")

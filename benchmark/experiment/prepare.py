@@ -32,8 +32,7 @@ from benchmark.experiment.plan import Block, ExpandedExperiment, Experiment, Tra
 from benchmark.experiment.versions import source_digest
 from benchmark.network.bif import read_bif
 from benchmark.network.learn import announcement, learn_network, merge_settings
-from benchmark.network.model import Network
-from benchmark.network.sampling import sample
+from benchmark.network.model import Network, sample
 from benchmark.registry import load_plugin
 from benchmark.seeding import generator
 from benchmark.techniques import get_technique

@@ -36,7 +36,6 @@ HARNESS = (
     "data/table.py",
     "data/raw_numbers.py",
     "network/model.py",
-    "network/sampling.py",
     "classifiers/factories.py",
     "experiment/acceptance.py",
     "experiment/draws.py",

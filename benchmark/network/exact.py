@@ -7,9 +7,8 @@ from numba import njit
 from numpy.typing import NDArray
 
 from benchmark.errors import NetworkError
-from benchmark.network._constraints import Constraints
 from benchmark.network._counts import group, score_counts
-from benchmark.network.structure_scores import SetScores
+from benchmark.network.structure_scores import Constraints, SetScores
 
 MAX_COLUMNS = 16
 """Most columns of an exact search: each further column doubles time and memory."""

@@ -1,7 +1,8 @@
-"""A discrete Bayesian network over the columns of a schema."""
+"""A discrete Bayesian network over the columns of a schema: its tables, samples and exact probabilities."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import TYPE_CHECKING
@@ -9,11 +10,13 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
-from benchmark.data.table import Schema, Table
+from benchmark.compiling import compiled
+from benchmark.data.table import CODE_DTYPE, Schema, Table
 from benchmark.errors import NetworkError
 
 if TYPE_CHECKING:
     from pgmpy.models import DiscreteBayesianNetwork
+
 
 _SUM_TOLERANCE = 1e-6  # files of other programs hold rounded probabilities
 
@@ -149,3 +152,112 @@ def fit_network(table: Table, parents: tuple[tuple[int, ...], ...], *, pseudo_co
         uniform = 1.0 / counts.shape[1]
         cpts.append(np.where(total > 0, counts / np.where(total > 0, total, 1.0), uniform))
     return Network(table.schema, tuple(tuple(p) for p in parents), tuple(cpts))
+
+
+def _draw(
+    cumulative: NDArray[np.float64],
+    codes: NDArray[np.int16],
+    parents: NDArray[np.int64],
+    radix: NDArray[np.int64],
+    u: NDArray[np.float64],
+    column: int,
+) -> None:
+    """Fill one column of ``codes`` (n_columns, n_rows) by inverting each row's distribution function."""
+    last = cumulative.shape[1] - 1
+    for row in range(u.shape[0]):
+        configuration = 0
+        for k in range(parents.shape[0]):
+            configuration = configuration * radix[k] + codes[parents[k], row]
+        state = 0
+        while state < last and u[row] >= cumulative[configuration, state]:
+            state += 1
+        codes[column, row] = state
+
+
+def sample(network: Network, n_rows: int, rng: np.random.Generator) -> Table:
+    """Return ``n_rows`` independent rows drawn from a network, at least 1.
+
+    Columns are drawn parents first, each from one uniform number per row. So the result depends only on the
+    network, the number of rows and the generator's state, which is advanced. A NetworkError means that
+    ``n_rows`` is not a positive integer.
+    """
+    if not isinstance(n_rows, int | np.integer) or n_rows < 1:
+        raise NetworkError("Cannot draw that many rows", expected="a positive integer", got=repr(n_rows))
+    cardinalities = network.schema.cardinalities
+    # Rows of this matrix are the table's columns: each is contiguous, and the transpose is column-major.
+    codes = np.empty((len(cardinalities), n_rows), dtype=CODE_DTYPE)
+    for i in network.topological_order:
+        parents = np.array(network.parents[i], dtype=np.int64)
+        compiled(_draw)(
+            _cumulative(network.cpts[i]), codes, parents, cardinalities[parents], rng.random(n_rows), i
+        )
+    codes.flags.writeable = False  # handed over: the table need not copy it
+    return Table(network.schema, codes.T)
+
+
+def _cumulative(cpt: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Return row-wise distribution functions that never draw a state of probability zero.
+
+    Rounding may leave the sum of a row's possible states slightly below 1. So everything from the last
+    possible state on is raised to 1, and no draw reaches an impossible state.
+    """
+    cumulative = np.cumsum(cpt, axis=1)
+    last_possible = cpt.shape[1] - 1 - np.argmax(cpt[:, ::-1] > 0, axis=1)
+    cumulative[np.arange(cpt.shape[1])[None, :] >= last_possible[:, None]] = 1.0
+    return cumulative
+
+
+def joint_distribution(network: Network, names: Sequence[str]) -> NDArray[np.float64]:
+    """Return the joint distribution of some columns, an axis for each name, by variable elimination.
+
+    Columns that are not ancestors of these columns are never touched. An UnknownNameError means that a name
+    is not a column, a NetworkError that more than 52 columns take part, the most that einsum can label.
+    """
+    schema = network.schema
+    columns = [schema.index(name) for name in names]
+    relevant: set[int] = set()
+    stack = list(columns)
+    while stack:
+        i = stack.pop()
+        if i not in relevant:
+            relevant.add(i)
+            stack.extend(network.parents[i])
+    label = {column: k for k, column in enumerate(sorted(relevant))}
+    if len(label) > 52:
+        raise NetworkError(
+            "Exact inference involves too many columns",
+            expected="at most 52 ancestors of " + ", ".join(names),
+            got=str(len(label)),
+            remedy="convert the network with to_pgmpy() and use one of its inference engines",
+        )
+    operands: list[object] = []
+    for i in sorted(relevant):
+        axes = (*network.parents[i], i)
+        operands += [network.cpts[i].reshape(schema.cardinalities[list(axes)]), [label[a] for a in axes]]
+    joint: NDArray[np.float64] = np.einsum(*operands, [label[c] for c in columns], optimize="greedy")  # type: ignore[call-overload]
+    return joint
+
+
+def group_rates(network: Network) -> tuple[float, float]:
+    """Return P(favorable label | favored group) and P(favorable label | deprived group), exactly.
+
+    A group without any probability has the rate NaN.
+    """
+    schema = network.schema
+    joint = joint_distribution(network, [*schema.sensitive_features, schema.label])
+    shape, joint = joint.shape[:-1], joint.reshape(-1, joint.shape[-1])
+    states = np.unravel_index(np.arange(len(joint)), shape)
+    members = schema.deprived_among(dict(zip(schema.sensitive_indices, states, strict=True)).__getitem__)
+    deprived = joint[members].sum(axis=0)
+    favored = joint.sum(axis=0) - deprived
+    with np.errstate(invalid="ignore"):
+        return (
+            float(favored[schema.favorable_code] / favored.sum()),
+            float(deprived[schema.favorable_code] / deprived.sum()),
+        )
+
+
+def discrimination(network: Network) -> float:
+    """Return the network's discrimination: P(y+ | favored) - P(y+ | deprived), equation 1."""
+    favored, deprived = group_rates(network)
+    return favored - deprived

@@ -22,8 +22,7 @@ from benchmark.experiment.expand import expand, load_for_run
 from benchmark.experiment.plan import load_experiment
 from benchmark.experiment.prepare import embedded_network_path, prepare_experiment
 from benchmark.network.bif import read_bif
-from benchmark.network.inference import group_rates
-from benchmark.network.model import Network
+from benchmark.network.model import Network, group_rates
 
 AGAINST = ["cpt", "label", "selection"]
 """Kinds that take the favorable outcome from the deprived group."""

@@ -30,7 +30,7 @@ from benchmark.experiment.validate import check_experiment
 from benchmark.facts import facts_of
 from benchmark.figures.lists import statistics_figures
 from benchmark.metrics import GAP, WORST, GroupCounts, measure_by_group, metrics_by_group
-from benchmark.network.inference import group_rates
+from benchmark.network.model import group_rates
 from benchmark.report.folder import write_run_folder
 from benchmark.runs.analysis import folder_statistics, gap_changes
 from benchmark.runs.describe import _metrics

@@ -271,7 +271,7 @@ def test_keys_outlive_new_files_and_renamed_ones_and_change_with_their_own_code(
     declared.write_text(
         declared.read_text(encoding="utf-8").replace("\n)\n", f"\n{entry}", 1), encoding="utf-8"
     )
-    rename(package, "network/sampling.py", "network/ancestral_sampling.py")
+    rename(package, "network/model.py", "network/bayesian_network.py")
     rename(package, "bias/label.py", "bias/wrong_labels.py")
     rename(package, "classifiers/c45.py", "classifiers/a_tree.py")
     rename(package, "techniques/smote.py", "techniques/a_smote.py")

@@ -7,8 +7,7 @@ from benchmark.bias import make_bias
 from benchmark.bias.cpt import CptBias
 from benchmark.bias.edits import BiasEdit, apply_bias
 from benchmark.errors import BiasError, UnknownNameError
-from benchmark.network.inference import discrimination, joint_distribution
-from benchmark.network.model import Network
+from benchmark.network.model import Network, discrimination, joint_distribution
 from tests.helpers.networks import random_network
 
 BETAS = st.floats(0, 1, allow_nan=False)

@@ -12,9 +12,8 @@ from benchmark.data.source import Sources
 from benchmark.errors import NetworkError, UnknownNameError
 from benchmark.experiment.prepare import embedded_network_path
 from benchmark.network.bif import read_bif, write_bif
-from benchmark.network.inference import discrimination
 from benchmark.network.learn import learn_network, merge_settings
-from benchmark.network.sampling import sample
+from benchmark.network.model import discrimination, sample
 from tests.helpers.networks import random_network
 from tests.helpers.pooling import cell_counts, slowly_pooled
 

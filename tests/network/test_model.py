@@ -3,8 +3,7 @@ import pytest
 
 from benchmark.data import Column, Schema, Table
 from benchmark.errors import NetworkError
-from benchmark.network.inference import joint_distribution
-from benchmark.network.model import Network, fit_network
+from benchmark.network.model import Network, fit_network, joint_distribution
 from tests.helpers.networks import random_network
 
 SCHEMA = Schema((Column("s", ("a", "b", "c")), Column("y", ("no", "yes"))), "y", "yes", "s", "a")

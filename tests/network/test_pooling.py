@@ -9,9 +9,8 @@ import pytest
 
 from benchmark.data.card_parts import NetworkSettings
 from benchmark.data.table import Column, Schema, Table
-from benchmark.network.learn import learn_network
-from benchmark.network.pooling import fit_pooled, pooled_counts, row_groups
-from benchmark.network.sampling import sample
+from benchmark.network.learn import fit_pooled, learn_network, pooled_counts, row_groups
+from benchmark.network.model import sample
 from tests.helpers.networks import random_network
 from tests.helpers.pooling import slowly_pooled
 

@@ -4,9 +4,7 @@ from scipy import stats
 
 from benchmark.data import Column, Schema
 from benchmark.errors import NetworkError
-from benchmark.network.inference import group_rates, joint_distribution
-from benchmark.network.model import Network
-from benchmark.network.sampling import sample
+from benchmark.network.model import Network, group_rates, joint_distribution, sample
 from tests.helpers.networks import random_network
 
 

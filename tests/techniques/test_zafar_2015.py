@@ -21,7 +21,7 @@ from benchmark.data.table import Table
 from benchmark.errors import NotConvergedError, TechniqueError
 from benchmark.experiment.prepare import embedded_network_path
 from benchmark.network.bif import read_bif
-from benchmark.network.sampling import sample
+from benchmark.network.model import sample
 from benchmark.techniques import Predictor, get_technique
 from benchmark.techniques import constrained_logistic as shared
 from benchmark.techniques.constrained_logistic import Design, LogisticLoss

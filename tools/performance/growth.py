@@ -26,8 +26,7 @@ from benchmark.experiment.prepare import embedded_network_path, prepare_experime
 from benchmark.experiment.scoring import Scorer
 from benchmark.network.bif import read_bif
 from benchmark.network.learn import learn_network
-from benchmark.network.model import Network
-from benchmark.network.sampling import sample
+from benchmark.network.model import Network, sample
 from benchmark.seeding import generator
 from benchmark.techniques import Tools, get_technique
 from tools.performance.child import in_own_process, own_peak

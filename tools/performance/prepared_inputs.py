@@ -9,7 +9,7 @@ from benchmark.data.table import Table
 from benchmark.experiment.expand import expand, narrow
 from benchmark.experiment.plan import Experiment, load_experiment
 from benchmark.experiment.prepare import PreparedDataset, PreparedExperiment, prepare_experiment
-from benchmark.network.sampling import sample
+from benchmark.network.model import sample
 from benchmark.seeding import generator
 
 __all__ = ["DATASETS", "TECHNIQUES", "biased_sample", "datasets", "experiment", "prepared"]

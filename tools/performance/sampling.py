@@ -13,8 +13,7 @@ from typing import Any
 import numpy as np
 
 from benchmark.data.table import Table
-from benchmark.network.model import Network
-from benchmark.network.sampling import sample
+from benchmark.network.model import Network, sample
 from benchmark.seeding import generator
 from tools.performance.prepared_inputs import datasets
 from tools.performance.timing import Row, alternate
