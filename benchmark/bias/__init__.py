@@ -8,7 +8,7 @@ from benchmark.bias.group import Group
 from benchmark.bias.level import Level, Rate
 from benchmark.bias.planting import Bias, Expected, Planted
 from benchmark.bias.registry import list_bias_kinds, make_bias, make_step, register
-from benchmark.data.label_score import Score
+from benchmark.data.row_facts import Score
 
 __all__ = [
     "Bias",

@@ -13,8 +13,7 @@ from numpy.typing import NDArray
 from pydantic import BaseModel
 
 from benchmark.bias.edits import BiasEdit
-from benchmark.data.judged import Judged
-from benchmark.data.label_score import Score
+from benchmark.data.row_facts import Judged, Score
 from benchmark.data.table import Schema, Table
 from benchmark.errors import BiasError
 from benchmark.models import STRICT

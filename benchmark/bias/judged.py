@@ -12,7 +12,7 @@ class JudgedBias(BiasKind):
     """Replace the true label by the label that people judged, where both are known.
 
     A label that differs from the judged label is turned with probability β: at β = 1 every label is the
-    judged one. The amount of bias is not chosen; :meth:`benchmark.data.judged.Judged.dose` measures it. It
+    judged one. The amount of bias is not chosen; :meth:`benchmark.data.row_facts.Judged.dose` measures it. It
     needs real rows of a dataset whose card names both labels.
     """
 

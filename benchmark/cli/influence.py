@@ -34,7 +34,7 @@ def execute(options: argparse.Namespace) -> int:
     from benchmark.audit import LEVELS, audit_features
     from benchmark.classifiers import make_classifier
     from benchmark.data.card import load_card
-    from benchmark.data.persons import rows_of_units, units_of
+    from benchmark.data.row_facts import rows_of_units, units_of
     from benchmark.experiment.prepare import find_rows
     from benchmark.seeding import generator
     from benchmark.techniques import get_technique

@@ -13,7 +13,7 @@ from benchmark.conformance._example import example_table
 from benchmark.conformance._under_test import NotApplicableError
 from benchmark.conformance.technique_checks import CheckResult, outcome_of
 from benchmark.data.card_parts import NetworkSettings
-from benchmark.data.judged import Judged
+from benchmark.data.row_facts import Judged
 from benchmark.errors import BetabenchError, BiasError
 from benchmark.network.learn import learn_network
 from benchmark.network.model import Network

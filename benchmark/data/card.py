@@ -27,6 +27,7 @@ from pydantic import (
 )
 
 from benchmark.data.card_parts import (
+    EQUAL_ROWS,
     CardTable,
     CategoricalColumn,
     ColumnCard,
@@ -51,7 +52,6 @@ from benchmark.data.card_parts import (
     require_known,
 )
 from benchmark.data.editions import named_edition, with_edition
-from benchmark.data.persons import EQUAL_ROWS
 from benchmark.data.table import Column, Schema
 from benchmark.data.table import States as GroupStates
 from benchmark.declarations import (

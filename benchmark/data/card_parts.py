@@ -90,6 +90,9 @@ DeprivedGroup = Text | States | Annotated[dict[Text, Text | States], Field(min_l
 Values = Annotated[dict[str, Text], AfterValidator(_require_targets)]
 Others = Annotated[Text | None, AfterValidator(_require_state)]
 
+EQUAL_ROWS = "rows"
+"""The ``person`` of a card in which rows with the same features are one person's."""
+
 REST = "*"
 """Name of all columns of a file that its card does not mention."""
 

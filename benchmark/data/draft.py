@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from benchmark.data.association import PROXY, finely, giving_away, is_copy, proxy_strength, right_by, told_by
-from benchmark.data.card_parts import REST, CategoricalColumn, NumericColumn
+from benchmark.data.card_parts import EQUAL_ROWS, REST, CategoricalColumn, NumericColumn
 from benchmark.data.doubts import (
     Answer,
     DoubtError,
@@ -26,7 +26,6 @@ from benchmark.data.doubts import (
     standing_apart,
 )
 from benchmark.data.load import Coder
-from benchmark.data.persons import EQUAL_ROWS
 from benchmark.data.proposals import require_column
 from benchmark.data.reading import FEW_ROWS, Part, Reading, Remark, left_out
 from benchmark.data.repeats import (

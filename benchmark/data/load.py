@@ -17,13 +17,17 @@ import numpy as np
 from numpy.typing import NDArray
 
 from benchmark.data.card import JUDGED, Card, load_card
-from benchmark.data.card_parts import MISSING_VALUES, CategoricalColumn, NumericColumn
-from benchmark.data.judged import Judged, judged_of, read_names
-from benchmark.data.label_score import Score, contrary_labels, read_numbers, score_of
+from benchmark.data.card_parts import (
+    EQUAL_ROWS,
+    MISSING_MARKS,
+    MISSING_VALUES,
+    CategoricalColumn,
+    NumericColumn,
+    ScoreColumn,
+)
 from benchmark.data.number_form import MARKS, PLAIN, NumberForm
-from benchmark.data.persons import Persons, persons_of, read_persons
 from benchmark.data.raw import Records, read_files
-from benchmark.data.raw_numbers import Numbers
+from benchmark.data.row_facts import Judged, Numbers, Persons, Score, numbered
 from benchmark.data.source import ANYWHERE, Sources, read_sources
 from benchmark.data.table import CODE_DTYPE, Table
 from benchmark.errors import DataError
@@ -33,6 +37,7 @@ if TYPE_CHECKING:
     import pandas as pd
 
 _MOST_SHOWN, _MOST_NAMED = 5, 20
+_MOST_CONTRARY = 0.1  # share of rows that contradict the number, above which it cannot be behind the label
 _CHANCE = 1e-6  # probability that all new rows are in a bin by chance, below which that is said
 
 
@@ -258,6 +263,116 @@ def _numbers(columns: Mapping[str, NumericColumn], decimal: str, records: Record
         numbers[:, i] = [number[raw] for raw in values]
     numbers[np.isinf(numbers)] = np.nan  # no learner takes them
     return numbers
+
+
+def read_numbers(card: Card, records: Records, location: str) -> list[float]:
+    """Return the number behind the label of each row of a file; empty if the card names no such column.
+
+    A DataError says that a value is no number, or outside the card's range.
+    """
+    if (declared := card.score) is None:
+        return []
+    form = NumberForm(card.source.decimal)
+    low = -math.inf if declared.minimum is None else declared.minimum
+    high = math.inf if declared.maximum is None else declared.maximum
+    numbers = []
+    for line, raw in zip(records.lines, records.columns[declared.column], strict=True):
+        number = as_number(form.plain(raw.strip()))
+        if number is None or not low <= number <= high:
+            problem = "is none" if number is None else "is out of its range"
+            where = f"line {line} of {location}, column {declared.column!r}"
+            raise DataError(
+                f"The number behind the label {problem} in {where}",
+                expected="a number" + (f" from {low:g} to {high:g}" if math.isfinite(high - low) else ""),
+                got=repr(raw),
+                remedy="leave rows without a number out by [filter], or correct 'column', 'minimum' and "
+                "'maximum' under [score] in the card",
+            )
+        numbers.append(number)
+    return numbers
+
+
+def score_of(card: Card, table: Table, numbers: Sequence[float]) -> Score | None:
+    """Return the number behind the label of all rows, or None if the card names none.
+
+    A DataError says that the number cannot decide the label, or that all rows have the same one.
+    """
+    if (declared := card.score) is None:
+        return None
+    values = np.array(numbers, dtype=np.float64)
+    contrary = contrary_labels(table, values, declared)
+    if contrary > _MOST_CONTRARY * len(table):
+        raise DataError(
+            f"The column {declared.column!r} is not the number behind the label of {card.name!r}",
+            expected=f"{card.label} = {card.favorable_label!r} where it is {declared.threshold:g} or more, "
+            "and nowhere else",
+            got=f"another label in {contrary:,} of {len(table):,} rows ({share(contrary / len(table))})",
+            remedy="correct 'column' and 'threshold' under [score] in the card, or 'favorable_label'",
+        )
+    low = float(values.min()) if declared.minimum is None else declared.minimum
+    high = float(values.max()) if declared.maximum is None else declared.maximum
+    if low == high:
+        raise DataError(
+            f"The number behind the label of {card.name!r} is the same in all rows",
+            expected="numbers on both sides of the threshold",
+            got=f"{low:g} in column {declared.column!r}",
+            remedy="correct 'column' under [score] in the card",
+        )
+    return Score(values, declared.threshold, (high - low) / 2, low)
+
+
+def contrary_labels(table: Table, values: NDArray[np.float64], declared: ScoreColumn) -> int:
+    """Return the number of rows whose label contradicts the number behind it."""
+    return int(((values >= declared.threshold) != table.y).sum())
+
+
+def read_names(card: Card, records: Records, location: str) -> list[tuple[str, str]]:
+    """Return judge and person of each row of a file, as written; empty if the card has no judged label.
+
+    A DataError says that a row lacks one of them.
+    """
+    if card.judged is None:
+        return []
+    columns = (card.judged.judge, card.judged.person)
+    judges, persons = ([raw.strip() for raw in records.columns[column]] for column in columns)
+    for column, names in zip(columns, (judges, persons), strict=True):
+        if "" in names:
+            raise DataError(
+                f"Nobody is named in line {records.lines[names.index('')]} of {location}, column {column!r}",
+                expected="who judged, and who was judged, in each row",
+                got="''",
+                remedy="leave such rows out by [exclude], or correct 'judge' and 'person' under [judged]",
+            )
+    return list(zip(judges, persons, strict=True))
+
+
+def judged_of(card: Card, codes: NDArray[np.int16], names: Sequence[tuple[str, str]]) -> Judged | None:
+    """Return the judgments of all rows from the codes of the judged label; None if the card has none."""
+    if card.judged is None:
+        return None
+    judges, persons = (numbered([pair[i] for pair in names]) for i in range(2))
+    return Judged(codes == card.judged.label.states.index(card.favorable_label), judges, persons)
+
+
+def read_persons(card: Card, records: Records, location: str) -> list[Hashable]:
+    """Return the person of each row of a file, as written; empty if the card names no persons."""
+    if card.person is None:
+        return []
+    if card.person == EQUAL_ROWS:
+        # Without the label: of rows with the same features, a model would train on the wrong labels alone.
+        features = [spec.source or name for name, spec in card.columns.items() if name != card.label]
+        cells = ([raw.strip() for raw in records.columns[column]] for column in features)
+        return list(zip(*cells, strict=True))
+    names = (raw.strip() for raw in records.columns[card.person])
+    return [
+        (location, line) if name in MISSING_MARKS else name
+        for name, line in zip(names, records.lines, strict=True)
+    ]
+
+
+def persons_of(card: Card, names: Sequence[Hashable]) -> Persons | None:
+    """Return the persons of all rows from their names; None if the card names no persons."""
+    return None if card.person is None else Persons(numbered(names))
 
 
 class Coder(dict[str, int]):

@@ -9,8 +9,8 @@ from dataclasses import replace
 import numpy as np
 from numpy.typing import NDArray
 
+from benchmark.data.card_parts import EQUAL_ROWS
 from benchmark.data.doubts import Answer, Question
-from benchmark.data.persons import EQUAL_ROWS
 from benchmark.data.reading import Remark
 from benchmark.data.sniff import RawColumn
 from benchmark.data.states import DATES, MOST_STATES, PLACE, like_weight, useless

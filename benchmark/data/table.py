@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from benchmark.data.raw_numbers import Numbers
+from benchmark.data.row_facts import Numbers
 from benchmark.errors import DataError, DeclinedError, UnknownNameError
 from benchmark.text.words import few
 

@@ -17,8 +17,7 @@ from numpy.typing import NDArray
 
 from benchmark.bias import Bias, Planted, Rows
 from benchmark.columns import BIASED, ORIGINAL, TRUTH, Test
-from benchmark.data.persons import units_of
-from benchmark.data.raw_numbers import numbered
+from benchmark.data.row_facts import units_of, with_numbers
 from benchmark.data.table import Table
 from benchmark.seeding import generator
 
@@ -178,8 +177,8 @@ def numbering(
 ) -> _Numbering:
     """Return a function that adds numbers to a table, from the dataset's rows that it has and its purpose.
 
-    Numbers are drawn from ``source_rows``, or from all (:func:`~benchmark.data.raw_numbers.numbered`). If no
-    classifier takes numbers, the table stays as it is.
+    Numbers are drawn from ``source_rows``, or from all (:func:`~benchmark.data.row_facts.with_numbers`). If
+    no classifier takes numbers, the table stays as it is.
     """
     numbers = data.numbers
     if numbers is None:
@@ -189,7 +188,7 @@ def numbering(
         def column_rng(column: str) -> np.random.Generator:
             return generator(experiment.seed, purpose="numbers", part=part, column=column, **seed_axes)
 
-        return numbered(table, data.test, numbers, source_rows, rows, column_rng)
+        return with_numbers(table, data.test, numbers, source_rows, rows, column_rng)
 
     return number
 

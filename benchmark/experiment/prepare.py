@@ -17,11 +17,9 @@ from benchmark.bias.borderline import nearness_to_boundary
 from benchmark.bias.doses import Dose, solve_doses
 from benchmark.data import Table
 from benchmark.data.card import Card, load_card
-from benchmark.data.card_parts import Edges, NetworkSettings, NumericColumn
-from benchmark.data.judged import Judged
+from benchmark.data.card_parts import EQUAL_ROWS, Edges, NetworkSettings, NumericColumn
 from benchmark.data.load import Dataset, group_notes, load_dataset
-from benchmark.data.persons import EQUAL_ROWS, Persons
-from benchmark.data.raw_numbers import Numbers
+from benchmark.data.row_facts import Judged, Numbers, Persons
 from benchmark.data.source import ANYWHERE, DataNotFoundError, Sources
 from benchmark.declarations import declaration_dir, list_declarations
 from benchmark.errors import BetabenchError, ExperimentError

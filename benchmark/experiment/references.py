@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from benchmark.columns import ORIGINAL
-from benchmark.data.persons import rows_of_units, units_of
+from benchmark.data.row_facts import rows_of_units, units_of
 from benchmark.experiment.draws import Fold, draw_folds, sealed_fold
 from benchmark.experiment.entries import Refit
 from benchmark.experiment.plan import Block

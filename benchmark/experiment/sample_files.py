@@ -21,7 +21,7 @@ from benchmark.bias.edits import BiasEdit
 from benchmark.data import Table
 from benchmark.data.card import Card
 from benchmark.data.load import load_dataset
-from benchmark.data.persons import Persons
+from benchmark.data.row_facts import Persons
 from benchmark.data.source import Sources
 from benchmark.errors import BiasError, ExperimentError
 from benchmark.experiment.plan import default_edits, load_bias

@@ -22,7 +22,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from benchmark.columns import ORIGINAL, TUNED
-from benchmark.data.persons import units_of
+from benchmark.data.row_facts import units_of
 from benchmark.data.table import Table
 from benchmark.experiment.draws import Fold, TestRows, draw_folds, n_held_out, numbering, sealed_fold
 from benchmark.experiment.entries import TechniqueEntry, TunedOn

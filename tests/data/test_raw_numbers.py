@@ -12,7 +12,7 @@ from scipy.stats import ks_2samp
 from benchmark.conformance import example_table
 from benchmark.data.card import Card, load_card
 from benchmark.data.load import load_dataset
-from benchmark.data.raw_numbers import Numbers, numbered
+from benchmark.data.row_facts import Numbers, with_numbers
 from benchmark.data.table import Table
 from benchmark.errors import DataError
 
@@ -123,7 +123,7 @@ def test_drawn_numbers_are_those_of_the_bin_as_often_as_the_data_have_them(
 ) -> None:
     table, numbers = data
     other = example_table(6000, seed=9)
-    drawn = numbered(other, table, numbers, None, None, lambda column: lots(0)).numbers
+    drawn = with_numbers(other, table, numbers, None, None, lambda column: lots(0)).numbers
     assert drawn is not None
     skill, theirs = (rows.codes[:, rows.schema.index("skill")] for rows in (other, table))
     for code in np.unique(skill):
@@ -133,10 +133,10 @@ def test_drawn_numbers_are_those_of_the_bin_as_often_as_the_data_have_them(
     # Shuffled data are the same data, and another seed draws others.
     order = np.random.default_rng(2).permutation(len(table))
     shuffled = table.take(order), numbers.take(order)
-    again = numbered(other, *shuffled, None, None, lambda column: lots(0)).numbers
+    again = with_numbers(other, *shuffled, None, None, lambda column: lots(0)).numbers
     assert again is not None
     assert again.digest == drawn.digest
-    more = numbered(other, table, numbers, None, None, lambda column: lots(1)).numbers
+    more = with_numbers(other, table, numbers, None, None, lambda column: lots(1)).numbers
     assert more is not None
     assert more.digest != drawn.digest
 
@@ -150,7 +150,7 @@ def test_rows_of_the_data_keep_their_numbers_unless_they_are_in_another_bin(
     moved = np.where(skill == 6, 0, skill)
     rows = table.take(own).with_column("skill", moved)
     known = np.arange(100)
-    found = numbered(rows, table, numbers, known, own, lambda column: lots(0)).numbers
+    found = with_numbers(rows, table, numbers, known, own, lambda column: lots(0)).numbers
     assert found is not None
     same = skill < 6
     np.testing.assert_array_equal(found.of("skill")[same], numbers.of("skill")[own][same])
@@ -162,7 +162,7 @@ def test_rows_of_the_data_keep_their_numbers_unless_they_are_in_another_bin(
 def test_a_state_in_which_the_data_have_no_number_has_none(data: tuple[Table, Numbers]) -> None:
     table, numbers = data
     few = np.flatnonzero(table.codes[:, table.schema.index("skill")] > 2)
-    found = numbered(table, table, numbers, few, None, lambda column: lots(0)).numbers
+    found = with_numbers(table, table, numbers, few, None, lambda column: lots(0)).numbers
     assert found is not None
     np.testing.assert_array_equal(
         np.isnan(found.of("skill")), table.codes[:, table.schema.index("skill")] <= 2
@@ -171,4 +171,4 @@ def test_a_state_in_which_the_data_have_no_number_has_none(data: tuple[Table, Nu
     schema = table.schema
     kept = [i for i, name in enumerate(schema.names) if name != "skill"]
     narrow = Table(replace(schema, columns=tuple(schema.columns[i] for i in kept)), table.codes[:, kept])
-    assert numbered(narrow, table, numbers, None, None, lambda column: lots(0)).numbers is None
+    assert with_numbers(narrow, table, numbers, None, None, lambda column: lots(0)).numbers is None

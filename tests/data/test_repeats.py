@@ -15,7 +15,7 @@ from benchmark.data.doubts import DoubtError
 from benchmark.data.draft import Draft, FileOptions, draft
 from benchmark.data.draft_text import card_text
 from benchmark.data.load import load_dataset
-from benchmark.data.persons import rows_of_units
+from benchmark.data.row_facts import rows_of_units
 from benchmark.errors import CardError, DataError
 from benchmark.recommending import rows_of_file
 from tests.helpers.visits import visits, write_card

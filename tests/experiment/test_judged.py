@@ -13,7 +13,7 @@ import pytest
 from benchmark.bias import Rows, make_bias, make_step
 from benchmark.conformance import example_table
 from benchmark.data import Table
-from benchmark.data.judged import Judged
+from benchmark.data.row_facts import Judged
 from benchmark.data.source import Sources
 from benchmark.errors import BetabenchError, BiasError, ExperimentError
 from benchmark.experiment.draws import Fold, axes, draw_folds, split, split_sizes

@@ -14,7 +14,7 @@ from sklearn.model_selection import GroupKFold
 from benchmark.bias import make_bias
 from benchmark.classifiers import make_classifier
 from benchmark.data.card import load_card
-from benchmark.data.persons import Persons
+from benchmark.data.row_facts import Persons
 from benchmark.data.source import Sources
 from benchmark.errors import ExperimentError
 from benchmark.experiment.draws import axes, draw_folds, split, split_sizes
