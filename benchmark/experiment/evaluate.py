@@ -155,12 +155,26 @@ def declined_by(technique: Technique, train: Table) -> str | None:
     return reason
 
 
+def coordinates(data: PreparedDataset, block: Block, cell: Cell) -> dict[str, Any]:
+    """Return the fields of a cell's result that say where it belongs."""
+    return {
+        "key": cell.key,
+        "dataset": data.name,
+        "bias": block.bias,
+        "hidden": data.hidden[block.bias].dose if block.bias in data.hidden else 0.0,
+        "level": block.level,
+        "beta": data.beta_of(block.bias, block.level),
+        "repetition": block.repetition,
+        "technique": cell.technique,
+        "classifier": cell.classifier,
+    }
+
+
 def cell_result(
     data: PreparedDataset, block: Block, cell: Cell, status: Status, reason: str = "", **content: Any
 ) -> CellResult:
     """Return the result of a block's cell; ``content`` has the further fields of :class:`CellResult`."""
-    identity = (cell.key, data.name, block.bias, data.beta_of(block.bias, block.level), block.repetition)
-    return CellResult(*identity, cell.technique, cell.classifier, status, reason, **content)
+    return CellResult(**coordinates(data, block, cell), status=status, reason=reason, **content)
 
 
 class Evaluator:

@@ -198,7 +198,7 @@ def tuning_frame(prepared: PreparedExperiment, cells: Iterable[CellResult]) -> p
             continue
         original = [m for m in cell.metrics if m.test == ORIGINAL and m.fold is None]
         values = {m.metric: math.nan if m.value is None else m.value for m in original}
-        key = (cell.dataset, cell.bias, cell.beta, base, cell.classifier, cell.repetition)
+        key = (cell.dataset, cell.bias, cell.level, base, cell.classifier, cell.repetition)
         if cell.technique == base:
             defaults[key] = values
         on_test = rule.goal(values), rule.excess(values, defaults.get(key))
@@ -242,4 +242,4 @@ def _in_order(
 
 
 def _key(cell: CellResult) -> tuple[object, ...]:
-    return (cell.dataset, cell.bias, cell.beta, cell.technique, cell.classifier, cell.repetition)
+    return (cell.dataset, cell.bias, cell.level, cell.technique, cell.classifier, cell.repetition)

@@ -18,7 +18,7 @@ from benchmark.errors import ExperimentError, StoreError
 from benchmark.experiment import unprocessing
 from benchmark.experiment.draws import draw_folds
 from benchmark.experiment.engine import Engine
-from benchmark.experiment.evaluate import Cell, Evaluator, cell_result
+from benchmark.experiment.evaluate import Cell, Evaluator, cell_result, coordinates
 from benchmark.experiment.keys import planned_cells
 from benchmark.experiment.plan import PAPER_METRICS, WHOLE, Block, Experiment, Shard
 from benchmark.experiment.pool import Finished, Limits, Task
@@ -81,7 +81,7 @@ class FavorableShares:
         """Yield cells without the counts that shares are taken from; other contents of ``counts`` stay."""
         for cell in cells:
             by_fold_test = counts_by_fold(cell.counts)
-            block = (cell.dataset, cell.bias, cell.beta, cell.repetition)
+            block = (cell.dataset, cell.bias, cell.level, cell.repetition)
             planted = [counts for (_, test), counts in by_fold_test.items() if test == BIASED]
             if planted and block not in self.biased:
                 self.biased[block] = _favorable(planted)
@@ -200,9 +200,14 @@ def compute(
     favorable = FavorableShares()
     batches = (store.read(keys[start : start + _BATCH]) for start in range(0, len(keys), _BATCH))
     read = itertools.chain.from_iterable(batches)
-    levels = (block.level for block, cells in planned for _ in cells)
-    # The store has planted betas; in all that follows, beta is the experiment's level.
-    cells = list(favorable.taken_from(replace(c, beta=level) for c, level in zip(read, levels, strict=False)))
+    # A key identifies numbers; the plan says which level and names they have here.
+    places = (
+        coordinates(prepared.datasets[block.dataset], block, cell)
+        for block, cells in planned
+        for cell in cells
+    )
+    stored_cells = (replace(c, **place) for c, place in zip(read, places, strict=False))
+    cells = list(favorable.taken_from(stored_cells))
     if len(cells) != len(keys):
         raise StoreError(
             f"{store.path} lacks cells that were written to it",

@@ -47,7 +47,7 @@ technique = "reject_option"
 
 def cell(key: str, **changes: object) -> CellResult:
     made = CellResult(
-        *(key, "adult", "cpt", 0.25, 3, "massaging", "c45", "ok"),
+        *(key, "adult", "cpt", 0.0, 0.25, 0.25, 3, "massaging", "c45", "ok"),
         metrics=(
             MetricValue("accuracy", 0.1 + 0.2),
             MetricValue("discrimination", None, "nobody is deprived"),

@@ -10,6 +10,8 @@ def cell(key: str, **changes: object) -> CellResult:
         key,
         "adult",
         "cpt",
+        0.0,
+        0.25,
         0.25,
         3,
         "massaging",

@@ -102,7 +102,7 @@ def test_a_metric_that_fails_in_a_run_is_no_undefined_one() -> None:
         MetricValue("broken", None, "the metric 'broken' fails. Got: TypeError", "original"),
         MetricValue("empty", None, "no row is favorable", "original"),
     )
-    cell = CellResult("k", "d", "b", 0.0, 0, "none", "c45", "ok", metrics=values)
+    cell = CellResult("k", "d", "b", 0.0, 0.0, 0.0, 0, "none", "c45", "ok", metrics=values)
     found = failures_frame([cell], ["broken", "empty"])
     assert found["status"].tolist() == ["failed", "undefined"]
 

@@ -158,8 +158,8 @@ def test_rows_are_written_by_test_and_metric_and_only_those_asked_for() -> None:
         MetricValue("accuracy", 0.7, test=BIASED),
         MetricValue("auc", 0.9),
     ]
-    done = CellResult("k", "d", "b", 0.5, 0, "t", "c", "ok", metrics=tuple(values))
-    lost = CellResult("l", "d", "b", 0.5, 1, "t", "c", "failed", "it raised")
+    done = CellResult("k", "d", "b", 0.0, 0.5, 0.5, 0, "t", "c", "ok", metrics=tuple(values))
+    lost = CellResult("l", "d", "b", 0.0, 0.5, 0.5, 1, "t", "c", "failed", "it raised")
     asked = (["auc", "accuracy"], [ORIGINAL, BALANCED])
     found = metrics_frame([done, lost], *asked)
     assert found[["test", "metric"]].to_numpy().tolist() == [

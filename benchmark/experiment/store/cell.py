@@ -21,7 +21,10 @@ _WITH_TEST = re.compile(r"([a-z]+)(?:\[([0-9]+)\])?/(.*)", re.DOTALL)
 FRONTIER = "unprocessing_"
 """Prefix of the names under which points of a frontier are stored among the metrics."""
 
-_HEAD = ("key", "dataset", "bias", "beta", "repetition", "technique", "classifier", "status", "reason")
+_HEAD = (
+    *("key", "dataset", "bias", "hidden", "level", "beta", "repetition", "technique", "classifier"),
+    *("status", "reason"),
+)
 
 
 class MetricValue(NamedTuple):
@@ -62,7 +65,9 @@ class CellResult:
     key: str  # see :mod:`benchmark.experiment.keys`
     dataset: str
     bias: str
-    beta: float
+    hidden: float  # label gap of bias that was planted before, and counts as original; 0 if there is none
+    level: float  # of bias, in the experiment's unit: β or dose
+    beta: float  # β as planted
     repetition: int
     technique: str
     classifier: str
@@ -91,7 +96,8 @@ class CellResult:
         **others: Any,
     ) -> CellResult:
         """Return a cell from its rows in the tables ``cells``, ``results`` and ``convergence``."""
-        *head, counts, seconds = row
+        key, dataset, bias, beta, *rest, counts, seconds = row
+        head = (key, dataset, bias, 0.0, beta, beta, *rest)  # the plan says level and hidden bias
         metrics: list[MetricValue] = []
         frontier: list[MetricValue] = []
         for value in itertools.starmap(MetricValue.stored, values):
