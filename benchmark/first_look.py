@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -13,10 +13,8 @@ import pandas as pd
 
 from benchmark.api import Run, run
 from benchmark.columns import UNTREATED
-from benchmark.data.draft import MIN_COUNT, FileOptions, python_options, said_in_python
 from benchmark.data.draft_text import slug, summary_lines
 from benchmark.data.frames import as_csv
-from benchmark.data.sniff import MOST_MB
 from benchmark.data.true_rates import rates_of_sides
 from benchmark.data.uncarded import read_uncarded
 from benchmark.errors import ExperimentError
@@ -34,6 +32,7 @@ from benchmark.experiment.quick_defaults import (
     QuickOptions,
 )
 from benchmark.facts import facts_of
+from benchmark.file_options import FileOptions
 from benchmark.metrics import list_metrics
 from benchmark.pages.run_page import PAGE_NAME
 from benchmark.registry import load_plugin
@@ -45,7 +44,6 @@ from benchmark.statistics.cells import to_cells
 from benchmark.statistics.paired import paired_comparisons
 from benchmark.statistics.recommendation import ROPE
 from benchmark.text.terminal import Steps, output_console, print_markdown, say
-from benchmark.text.words import as_parameters
 from benchmark.text.writing import FORMATS_WRITTEN, figure_choice, require_writable, write_atomically
 
 if TYPE_CHECKING:
@@ -55,19 +53,10 @@ if TYPE_CHECKING:
 def quick(
     data: pd.DataFrame | str | Path,
     *,
-    label: object,
-    sensitive: object,
+    label: object = None,
+    sensitive: object = None,
     favorable: object = None,
     deprived: object = None,
-    unfavorable: object = None,
-    favored: object = None,
-    missing: object = None,
-    drop: object = None,
-    keep: object = None,
-    thousands: object = None,
-    decimals: object = None,
-    max_mb: float = MOST_MB,
-    person: str | None = None,
     bias: str = BIAS,
     doses: Sequence[float] | None = None,
     betas: Sequence[float] | None = None,
@@ -80,13 +69,13 @@ def quick(
     seed: int = SEED,
     accept: float | None = None,
     output: str | Path | None = None,
-    min_count: int = MIN_COUNT,
     workers: int | None = None,
     figures: bool | str = "none",
     formats: Sequence[str] = FORMATS_WRITTEN,
     full: bool = False,
     progress: bool = True,
     console: Console | None = None,
+    **reading: object,
 ) -> Run:
     """Return a first run on data without a card: draft the card, plant bias, try techniques, report.
 
@@ -107,22 +96,6 @@ def quick(
         such as ``">= 10"``. Values are compared with the text of the file, numbers by value.
     deprived : object, optional
         The deprived group, likewise; by default the one that has the favorable label least often.
-    unfavorable, favored : object, optional
-        The other side, likewise, if it is not all other values: rows with neither are left out.
-    missing : object, optional
-        Values that mean missing. In the label and the groups, their rows are left out. For another column
-        they are ``{"age": -9}``, for all columns ``{"*": -9}``.
-    drop, keep : str or list of str, optional
-        Columns to leave out, and columns to keep that would be left out or asked about.
-    thousands, decimals : str or list of str, optional
-        Columns whose point or comma separates thousands, or decimals.
-    max_mb : float, default 500
-        Largest file, in megabytes of unpacked text.
-    person : str, optional
-        Column that names the person of each row. A person's rows stand on one side of every split, and the
-        column is no feature. ``"rows"`` means that rows with the same features are one person's, ``"none"``
-        that all rows are independent. If a column seems to name people who have several rows, it must be
-        given.
     bias : str, default "label"
         Kind of bias to plant, without parameters; by default favorable labels of the deprived group are
         turned.
@@ -158,81 +131,37 @@ def quick(
     output : str or Path, optional
         Folder of the results; by default ``results/NAME_quick``. Where it has another first look, it is the
         next free one of ``results/NAME_quick_2``, ``_3`` and so on.
-    min_count : int, default 5
-        Values of a feature that fewer than this many rows have are merged; labels and groups never are.
     full : bool, default False
         Print also the whole reading of the file, and all levels of bias.
     workers, figures, formats, progress, console
         As in :func:`run`.
+    **reading
+        Further :class:`~benchmark.file_options.FileOptions`, as ``betabench quick --help`` explains them:
+        ``unfavorable``, ``favored``, ``missing``, ``person``, ``drop``, ``keep``, ``thousands``,
+        ``decimals``, ``max_mb``, ``min_count``. Several values are a list or ``"A,B"``; codes of missing
+        values are ``{"age": -9}``, of all columns ``{"*": -9}``.
 
     Raises
     ------
     BetabenchError
-        If the data cannot be read, or there is no such column, value or group. A
-        :class:`~benchmark.data.doubts.DoubtError` names two readings, and the parameter that decides.
+        If the data cannot be read, or there is no such column, value or group. Its text names options as
+        they are typed: ``--favorable`` is the parameter ``favorable``. A
+        :class:`~benchmark.data.doubts.DoubtError` says what the data leave open, and its ``options`` are
+        parameters that decide it.
 
     Examples
     --------
     >>> quick(frame, label="repaid", favorable="yes", sensitive="gender")  # doctest: +SKIP
     """
-    with said_in_python():
-        return first_look(
-            data,
-            python_options(
-                label,
-                sensitive,
-                favorable=favorable,
-                deprived=deprived,
-                unfavorable=unfavorable,
-                favored=favored,
-                missing=missing,
-                drop=drop,
-                keep=keep,
-                thousands=thousands,
-                decimals=decimals,
-                min_count=min_count,
-                max_mb=max_mb,
-                person=person,
-            ),
-            QuickOptions(
-                bias,
-                doses,
-                betas,
-                (classifier,) if isinstance(classifier, str) else classifier,
-                repetitions,
-                seed,
-                accept,
-                true_rate,
-                techniques,
-                stage,
-                plugins,
-            ),
-            output=output,
-            workers=workers,
-            figures=figures,
-            formats=formats,
-            console=console or output_console(quiet=not progress),
-            full=full,
-            words=as_parameters,
-        )
-
-
-def first_look(
-    data: pd.DataFrame | str | Path,
-    file_options: FileOptions,
-    quick_options: QuickOptions,
-    *,
-    output: str | Path | None,
-    workers: int | None,
-    figures: bool | str,
-    formats: Sequence[str],
-    console: Console,
-    full: bool = False,
-    words: Callable[[str], str] = str,
-) -> Run:
-    """Return the run of :func:`quick` or the command of that name; ``words`` adapts texts to one of them."""
     from benchmark.report.statistics_files import write_statistics
 
+    roles = {"label": label, "favorable": favorable, "sensitive": sensitive, "deprived": deprived}
+    file_options = FileOptions.of(**roles, **reading)
+    classifiers = (classifier,) if isinstance(classifier, str) else classifier
+    quick_options = QuickOptions(
+        bias, doses, betas, classifiers, repetitions, seed, accept, true_rate, techniques, stage, plugins
+    )
+    console = console or output_console(quiet=not progress)
     figures = figure_choice(figures)
     for plugin in quick_options.plugins:
         load_plugin(plugin)
@@ -293,7 +222,7 @@ def first_look(
         more_repetitions=MOST_REPETITIONS if planned < MOST_REPETITIONS else 0,
         full=full,
     )
-    print_markdown(console, words(answer))
+    print_markdown(console, answer)
     return replace(finished, reading=drafted.reading)
 
 

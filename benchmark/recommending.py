@@ -14,12 +14,10 @@ import pandas as pd
 from benchmark.atlas.adviser import WORDS, Advice, Adviser, Stage, condition_of, few_digits, name_of
 from benchmark.atlas.features import data_features
 from benchmark.columns import RESTORE
-from benchmark.data.draft import FileOptions, python_options, said_in_python
 from benchmark.data.uncarded import UncardedRows, read_uncarded
-from benchmark.errors import DataError
 from benchmark.experiment.quick_defaults import TECHNIQUES as TRIED_BY_QUICK
+from benchmark.file_options import FileOptions
 from benchmark.text.terminal import as_text
-from benchmark.text.words import as_parameters
 from benchmark.wording import render_values
 
 
@@ -69,8 +67,7 @@ def recommend(
     atlas : str or Path, optional
         The folder of another atlas.
     **reading
-        Further parameters on the reading of ``data``, such as ``missing`` and ``drop`` of
-        :func:`benchmark.quick`.
+        Further :class:`~benchmark.file_options.FileOptions` on ``data``, such as ``missing`` and ``drop``.
 
     Raises
     ------
@@ -83,22 +80,12 @@ def recommend(
     """
     rows = None
     if data is not None:
-        if label is None or sensitive is None:
-            raise DataError(
-                "The columns of the data are not named",
-                expected="label and sensitive",
-                got=f"label = {label!r}, sensitive = {sensitive!r}",
-                remedy="name both columns, or leave data out",
-            )
-        with said_in_python():
-            rows = rows_of_file(
-                data, python_options(label, sensitive, favorable=favorable, deprived=deprived, **reading)
-            )
+        roles = {"label": label, "favorable": favorable, "sensitive": sensitive, "deprived": deprived}
+        rows = rows_of(data, FileOptions.of(**roles, **reading))
     limits: Any = {"stage": stage, "learner": classifier, "group_known": group_known}
     text, [advice] = advised([goal], rows, atlas, bias=bias, dose=dose, **limits)
     warnings = [] if rows is None else warnings_of(rows)
-    sentences = (*map(as_parameters, warnings), *advice.sentences)
-    return replace(advice, text=as_text(as_parameters(text)), sentences=sentences)
+    return replace(advice, text=as_text(text), sentences=(*warnings, *advice.sentences))
 
 
 def advised(
@@ -146,7 +133,7 @@ def warnings_of(rows: UncardedRows) -> list[str]:
     return [warning.short for warning in rows.draft.reading.warnings]
 
 
-def rows_of_file(data: pd.DataFrame | str | Path, options: FileOptions) -> UncardedRows:
+def rows_of(data: pd.DataFrame | str | Path, options: FileOptions) -> UncardedRows:
     """Return the rows of a file or frame without a card; errors as of :func:`~benchmark.data.draft.draft`."""
     with TemporaryDirectory() as folder:
         return read_uncarded(data, options, Path(folder), "data")

@@ -20,7 +20,7 @@ MODULES = sorted(PACKAGE.rglob("*.py"))
 # Each layer may import itself and the layers before it; those of one row never import each other.
 LAYERS = (
     ("errors",),
-    ("seeding", "compiling", "declarations", "registry", "columns", "models"),
+    ("seeding", "compiling", "declarations", "registry", "columns", "models", "file_options"),
     ("text",),
     ("data",),
     ("network",),

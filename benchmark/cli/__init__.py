@@ -10,6 +10,7 @@ import importlib
 import io
 import os
 import re
+import shlex
 import sqlite3
 import sys
 from collections.abc import Sequence
@@ -45,7 +46,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
         if isinstance(stream, io.TextIOWrapper):  # "?" for characters that the terminal lacks
             stream.reconfigure(errors="replace")
     parser = _parser()
-    options, unknown = parser.parse_known_args(_joined(sys.argv[1:] if arguments is None else arguments))
+    typed = _joined(sys.argv[1:] if arguments is None else arguments)
+    options, unknown = parser.parse_known_args(typed)
     if unknown:
         is_name = hasattr(options, "experiment") and not unknown[0].startswith("-")
         hint = f"; name an experiment with --experiment {unknown[0]}" if is_name else ""
@@ -53,6 +55,11 @@ def main(arguments: Sequence[str] | None = None) -> int:
     try:
         return int(options.command(options))
     except BetabenchError as error:
+        from benchmark.data.doubts import DoubtError  # takes long
+
+        if isinstance(error, DoubtError):
+            more = (f"--{name.replace('_', '-')}={value}" for name, value in error.options.items())
+            error.remedy = f"type {shlex.join(['betabench', *typed, *more])}"
         print(f"betabench: {error}", file=sys.stderr)
         return EXIT_USAGE
     except BrokenPipeError:

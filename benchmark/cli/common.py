@@ -6,6 +6,8 @@ import argparse
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from benchmark.file_options import FileOptions
+
 if TYPE_CHECKING:
     from benchmark.data.source import Sources
 
@@ -35,6 +37,13 @@ class Options:
         """Add the option that names a card."""
         self("--dataset NAME|FILE", "shipped card, or a card of your own", required=True)
 
+    def file(self, *, optional: bool = False) -> None:
+        """Add a file without a card, and the options on reading it, which :func:`file_options` returns."""
+        settings = {"nargs": "?"} if optional else {}
+        self("file FILE", "CSV, ARFF, Excel (.xlsx) or Parquet file, gzipped or not", type=Path, **settings)
+        for name, placeholder, meaning, kind in FileOptions.said():
+            self(f"--{name.replace('_', '-')} {placeholder}", meaning, type=kind)
+
     def plugins(self, text: str) -> None:
         """Add the option that names files of plugins."""
         self("--plugin FILE", text, dest="plugins", action="append", default=[])
@@ -57,6 +66,12 @@ class Options:
         self("--no-figures", argparse.SUPPRESS, dest="figures", action="store_const", const="none")
         formats = "formats of figures, such as png,pdf,svg; pages show png; default: %(default)s"
         self("--formats FORMATS", formats, default="png")
+
+
+def file_options(options: argparse.Namespace) -> dict[str, Any]:
+    """Return the options on reading a file that were typed."""
+    given = {name: getattr(options, name) for name, *_ in FileOptions.said()}
+    return {name: value for name, value in given.items() if value is not None}
 
 
 def sources_of(options: argparse.Namespace) -> Sources:

@@ -4,16 +4,14 @@ import argparse
 import shlex
 from pathlib import Path
 
-from benchmark.cli.common import EXIT_OK, EXIT_USAGE, Options
+from benchmark.cli.common import EXIT_OK, Options, file_options
 
 HELP = "say which technique to try against a bias, and how far that can be trusted"
 EXAMPLE = "betabench recommend --goal restore --bias label --dose 0.1 --stage pre"
 
 
 def add_options(option: Options) -> None:
-    from benchmark.cli.quick import roles
-
-    roles(option, optional=True)
+    option.file(optional=True)
     option(
         "--goal GOAL",
         "restore: decide as without the bias; equalize: accept both groups alike; default: both",
@@ -30,21 +28,16 @@ def add_options(option: Options) -> None:
 
 def execute(options: argparse.Namespace) -> int:
     from benchmark.columns import GOALS
-    from benchmark.recommending import advised, rows_of_file
+    from benchmark.file_options import FileOptions
+    from benchmark.recommending import advised, rows_of
     from benchmark.text.terminal import output_console, print_markdown, say
 
     console, rows, command = output_console(), None, ""
     if options.file is not None:
-        from benchmark.cli.new_dataset import asking, file_options, require_roles
-
-        if not require_roles(options, console):
-            return EXIT_USAGE
-        rows = asking(options, console, lambda: rows_of_file(options.file, file_options(options)))
-        command = f"betabench quick {shlex.quote(str(options.file))} " + " ".join(
-            f"--{role} {shlex.quote(value)}"
-            for role in ("label", "favorable", "sensitive", "deprived")
-            if (value := getattr(options, role)) is not None
-        )
+        given = file_options(options)
+        rows = rows_of(options.file, FileOptions.of(**given))
+        typed = [f"--{name.replace('_', '-')} {shlex.quote(str(value))}" for name, value in given.items()]
+        command = " ".join(["betabench quick", shlex.quote(str(options.file)), *typed])
     text, advices = advised(
         [options.goal] if options.goal else GOALS,
         rows,

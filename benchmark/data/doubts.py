@@ -13,10 +13,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from benchmark.data.number_form import Notation
-from benchmark.data.sides import Named, Side, shown
+from benchmark.data.sides import Side, shown
 from benchmark.data.sniff import RawColumn
 from benchmark.data.states import MOST_STATES, mask
 from benchmark.errors import DataError
+from benchmark.file_options import Named
 from benchmark.text.words import as_number, few, in_list, number
 
 # Groups of words that mean the same, by what they mean.

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import contextlib
 import re
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
@@ -26,7 +25,7 @@ from benchmark.data.doubts import (
     standing_apart,
 )
 from benchmark.data.load import Coder
-from benchmark.data.proposals import require_column
+from benchmark.data.proposals import missing_roles, require_column
 from benchmark.data.reading import FEW_ROWS, Part, Reading, Remark, left_out
 from benchmark.data.repeats import (
     INDEPENDENT,
@@ -38,8 +37,8 @@ from benchmark.data.repeats import (
     question_of_people,
     warning_of_copies,
 )
-from benchmark.data.sides import Named, Side, counted, least_favored, shown, side
-from benchmark.data.sniff import MOST_MB, RawColumn, RawTable, sniff
+from benchmark.data.sides import Side, counted, least_favored, shown, side
+from benchmark.data.sniff import RawColumn, RawTable, sniff
 from benchmark.data.states import (
     MISSING,
     MOST_LEVELS,
@@ -59,10 +58,10 @@ from benchmark.data.states import (
     useless,
     words_among_numbers,
 )
-from benchmark.errors import BetabenchError, DataError
-from benchmark.text.words import as_number, as_parameters, few, in_list, number, share, values_in_list
+from benchmark.errors import DataError
+from benchmark.file_options import MIN_COUNT, FileOptions, Named
+from benchmark.text.words import as_number, few, in_list, number, share, values_in_list
 
-MIN_COUNT = 5  # fewest rows that a value needs for a state of its own
 # Shares of the label's information from which a column is left out, or named.
 LEAK, HINT = 0.5, 0.25
 
@@ -71,73 +70,6 @@ _MOST_LISTED = 200  # raw values that a card's filter may list
 NAMED, _COPY = "named by --drop", "as a copy does"  # in reasons to leave a column out
 _MUCH = 0.05  # share of rows in the state of rare values that is said
 _OPPOSITE = {"unfavorable": "favorable", "favored": "deprived"}
-
-
-@dataclass(frozen=True)
-class FileOptions:
-    """What a user says about a file; ``None`` leaves a choice to the draft."""
-
-    label: str
-    favorable: Named | None
-    sensitive: str
-    deprived: Named | None = None
-    min_count: int = MIN_COUNT
-    orders: Mapping[str, Sequence[str]] = field(default_factory=dict)  # values of columns, in their order
-    unfavorable: Named | None = None  # by default all other values; if given, rows with neither are left out
-    favored: Named | None = None  # likewise
-    # Values that mean missing: of label and groups, or of any column as COLUMN=VALUE, of all as *=VALUE.
-    missing: Named | None = None
-    drop: Named | None = None  # columns to leave out
-    keep: Named | None = None  # columns to keep that would be left out
-    thousands: Named | None = None  # columns whose point or comma separates thousands
-    decimals: Named | None = None  # columns where it stands before decimals
-    max_mb: float = MOST_MB  # largest file, in megabytes of text, unpacked
-    typed: bool = False  # whether the file was written from a frame, so that only empty values are missing
-    # Column that names the person of each row; "rows": equal rows are one person's; "none": all rows are
-    # independent.
-    person: str | None = None
-
-
-def as_option(value: object) -> Named | None:
-    """Return a Python value as an option: text as on the command line, or a tuple of values."""
-    if value is None or isinstance(value, str):
-        return value
-    if isinstance(value, Mapping):  # columns, and their values
-        lists = ((name, item if isinstance(item, list | tuple) else [item]) for name, item in value.items())
-        return tuple(f"{name}={item}" for name, items in lists for item in items)
-    if isinstance(value, set | frozenset):
-        return tuple(sorted(map(str, value)))
-    return tuple(map(str, value)) if isinstance(value, list | tuple) else (str(value),)
-
-
-def python_options(
-    label: object,
-    sensitive: object,
-    *,
-    min_count: int = MIN_COUNT,
-    max_mb: float = MOST_MB,
-    person: str | None = None,
-    **named: object,
-) -> FileOptions:
-    """Return options that are given in Python; ``named`` are values and columns, as they are or in lists."""
-    values: dict[str, Any] = {"favorable": None} | {name: as_option(value) for name, value in named.items()}
-    return FileOptions(
-        str(label), sensitive=str(sensitive), min_count=min_count, max_mb=max_mb, person=person, **values
-    )
-
-
-@contextlib.contextmanager
-def said_in_python() -> Iterator[None]:
-    """Let errors name parameters of Python in place of options of the command line."""
-    try:
-        yield
-    except BetabenchError as error:
-        if isinstance(error, DoubtError):
-            error.remedy = error.advice(python=True)
-        for part in ("what", "expected", "got", "remedy"):
-            if (text := getattr(error, part)) is not None:
-                setattr(error, part, as_parameters(text))
-        raise
 
 
 @dataclass
@@ -193,9 +125,12 @@ def draft(path: Path, file_options: FileOptions, folder: Path) -> Draft:
         thousands=file_options.thousands,
         decimals=file_options.decimals,
         most_mb=file_options.max_mb,
-        named={file_options.label, file_options.sensitive},
+        named={*filter(None, names.values())},
         typed=file_options.typed,
     )
+    if not all(names.values()):
+        roles = {name: getattr(file_options, name) for name in ("label", "favorable", "sensitive")}
+        raise missing_roles(table, roles)
     for option in ("thousands", "decimals", "drop", "keep"):
         for name in _columns(table, file_options, option):
             require_column(name, option, table)

@@ -16,9 +16,9 @@ from benchmark.data.reading import FEW_ROWS
 from benchmark.data.sniff import RawColumn
 from benchmark.data.states import MOST_LEVELS, MOST_STATES, Mask, bin_names, cut_of
 from benchmark.errors import DataError
+from benchmark.file_options import Named
 from benchmark.text.words import as_number, few, in_list, values_in_list
 
-Named = str | tuple[str, ...]  # values that an option names: text such as ``A,B``, or the values themselves
 _CONDITION = re.compile(r"(<=|>=|<|>)\s*(\S+)")
 _SMALLEST_SHARE = 0.02  # a group with a smaller share of the rows counts as deprived only if it is named
 _OPPOSITE = {"<": ">=", "<=": ">", ">": "<=", ">=": "<"}

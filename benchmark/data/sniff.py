@@ -27,6 +27,7 @@ from benchmark.data.raw import DELIMITERS, READERS, number_repeats
 from benchmark.data.source import LARGEST, read_file
 from benchmark.data.xlsx import first_sheet, sheet_names
 from benchmark.errors import DataError
+from benchmark.file_options import MOST_MB
 from benchmark.text.words import as_number, values_in_list
 
 if TYPE_CHECKING:
@@ -48,7 +49,6 @@ _ABOVE = re.compile(
     ),
     re.IGNORECASE,
 )
-MOST_MB = 500.0  # most megabytes of unpacked text that are read from a file without a card
 _SAMPLE_LINES, _MOST_BEFORE_HEADER = 300, 20
 _SEPARATORS = {",": "commas", ";": "semicolons", "\t": "tabs", "|": "vertical bars", " ": "blanks"}
 _NO_TABLE = {

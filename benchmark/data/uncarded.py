@@ -10,10 +10,11 @@ import numpy as np
 import pandas as pd
 
 from benchmark.data.card import Card
-from benchmark.data.draft import Draft, FileOptions, draft
+from benchmark.data.draft import Draft, draft
 from benchmark.data.draft_text import card_text
 from benchmark.data.frames import as_csv
 from benchmark.data.table import Table
+from benchmark.file_options import FileOptions
 from benchmark.text.writing import write_atomically
 
 

@@ -43,18 +43,6 @@ def distinct_file_names(names: Iterable[str]) -> dict[str, str]:
     return file_names
 
 
-def as_parameters(text: str) -> str:
-    """Return a text with options of the command line (``--min-count``) replaced by parameters of Python.
-
-    Whole commands, which begin with ``betabench``, stay as they are.
-    """
-
-    def called(match: re.Match[str]) -> str:
-        return match[0] if match[1] is None else repr(match[1].replace("-", "_"))
-
-    return re.sub(r"betabench [^;]*|--([a-z][a-z-]*[a-z])\b", called, text)
-
-
 def level_text(name: LevelName, *levels: float) -> str:
     """Return levels of bias as written in a sentence or heading: ``"β = 0.4"``, ``"doses 0.05 and 0.1"``."""
     listed = [f"{level:g}" for level in levels]

@@ -9,10 +9,11 @@ import numpy as np
 import pytest
 
 from benchmark.data.card import load_card
-from benchmark.data.draft import Draft, FileOptions, draft
+from benchmark.data.draft import Draft, draft
 from benchmark.data.draft_text import card_text, summary_lines
 from benchmark.data.load import Dataset, load_dataset
 from benchmark.errors import BetabenchError
+from benchmark.file_options import FileOptions
 from benchmark.network.learn import learn_network
 
 WISH = FileOptions("y", "yes", "sex", "F")

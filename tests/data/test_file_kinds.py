@@ -10,11 +10,12 @@ from pathlib import Path
 import pandas as pd
 import pytest
 
-from benchmark.data.draft import FileOptions, draft
+from benchmark.data.draft import draft
 from benchmark.data.draft_text import card_text
 from benchmark.data.load import Dataset, load_dataset
 from benchmark.data.sniff import read_frame
 from benchmark.errors import DataError
+from benchmark.file_options import FileOptions
 from tests.helpers.made_up_files import people, text
 
 WISH = FileOptions("y", "1", "sex", "f")

@@ -16,11 +16,12 @@ from benchmark.cli import main
 from benchmark.data.association import PROXY, proxy_strength
 from benchmark.data.card import load_card
 from benchmark.data.doubts import DoubtError
-from benchmark.data.draft import Draft, FileOptions, as_option, draft
+from benchmark.data.draft import Draft, draft
 from benchmark.data.draft_text import card_text, summary_lines
 from benchmark.data.load import Dataset, load_dataset
 from benchmark.data.uncarded import UncardedRows, read_uncarded
 from benchmark.errors import DataError
+from benchmark.file_options import FileOptions
 
 WISH = FileOptions("hired", "yes", "sex", "F")
 Columns = dict[str, Callable[[int], object]]
@@ -131,7 +132,7 @@ def test_values_with_commas_stay_whole(name: str, tmp_path: Path) -> None:
     frame = table(race=lambda i: (name, "Black", "White")[i * 7 % 3]).replace({"yes": "yes, hired"})
     wish = replace(WISH, favorable="yes, hired", sensitive="race")
     true = frame["race"].isin([name, "Black"]).tolist()
-    for deprived in (f"{name},Black", ("Black", name), as_option([name, "Black"])):
+    for deprived in (f"{name},Black", ("Black", name), FileOptions.of(deprived=[name, "Black"]).deprived):
         _, dataset = read(tmp_path, frame, replace(wish, deprived=deprived))
         assert dataset.table.deprived.tolist() == true
         assert dataset.table.y.sum() == (frame["hired"] == "yes, hired").sum()

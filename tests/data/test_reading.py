@@ -13,13 +13,14 @@ import pytest
 
 from benchmark.data.card_parts import NumericColumn
 from benchmark.data.doubts import DoubtError
-from benchmark.data.draft import Draft, FileOptions, as_option, draft
+from benchmark.data.draft import Draft, draft
 from benchmark.data.draft_text import card_text, summary_lines
 from benchmark.data.load import Dataset, load_dataset
 from benchmark.data.number_form import notation
 from benchmark.data.proposals import missing_roles, proposals
 from benchmark.data.sniff import sniff
-from benchmark.errors import CardError, DataError
+from benchmark.errors import CardError, DataError, UnknownNameError
+from benchmark.file_options import FileOptions
 from tests.helpers.made_up_files import FILES, N, write
 
 WISH = FileOptions("y", "1", "sex", "f")
@@ -317,8 +318,13 @@ def test_values_with_commas_in_them_are_found_in_lists(tmp_path: Path) -> None:
 
 
 def test_python_takes_lists_and_tables() -> None:
-    assert as_option(["1", "Yes"]) == ("1", "Yes")
-    assert as_option({"age": -9, "points": [99, 98]}) == ("age=-9", "points=99", "points=98")
+    given = FileOptions.of(
+        label=0, favorable=["1", "Yes"], missing={"age": -9, "points": [99, 98]}, drop=None
+    )
+    assert given.missing == ("age=-9", "points=99", "points=98")
+    assert given == FileOptions("0", ("1", "Yes"), missing=given.missing)
+    with pytest.raises(UnknownNameError, match="did you mean 'favorable'"):
+        FileOptions.of(favourable="yes")
 
 
 def test_a_packed_file_of_any_size_takes_bounded_memory(tmp_path: Path) -> None:

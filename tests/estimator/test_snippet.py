@@ -15,12 +15,13 @@ import pandas as pd
 import pytest
 
 from benchmark.data.card import load_card
-from benchmark.data.draft import FileOptions, draft
+from benchmark.data.draft import draft
 from benchmark.data.draft_text import card_text
 from benchmark.data.load import load_dataset
 from benchmark.data.uncarded import read_uncarded
 from benchmark.errors import DataError
 from benchmark.estimator.snippet import card_snippet, snippet
+from benchmark.file_options import FileOptions
 from benchmark.techniques import list_techniques
 from tests.helpers.people import people, write_people
 from tests.helpers.snippets import drafted, run

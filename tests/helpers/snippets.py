@@ -7,8 +7,9 @@ from typing import Any
 
 import pytest
 
-from benchmark.data.draft import FileOptions, draft
+from benchmark.data.draft import draft
 from benchmark.data.draft_text import card_text
+from benchmark.file_options import FileOptions
 
 
 def run(code: str, folder: Path, monkeypatch: pytest.MonkeyPatch) -> dict[str, Any]:
