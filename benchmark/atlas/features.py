@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import asdict, dataclass, fields
+from itertools import product
 from typing import Any
 
 import numpy as np
@@ -11,7 +12,6 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from benchmark.atlas.file import Atlas
-from benchmark.columns import parted_name
 from benchmark.data.association import group_associations
 from benchmark.data.card import load_card
 from benchmark.data.table import Table
@@ -123,19 +123,17 @@ def _rows(prepared: PreparedExperiment, atlas: Atlas) -> Iterator[dict[str, Any]
     experiment = prepared.experiment
     for data in prepared.datasets.values():
         card = load_card(data.entry.card).name
-        for bias in data.entry.bias:
-            name, hidden = parted_name(bias.name)
-            for level in experiment.levels:
-                key = (data.name, name, hidden, level, experiment.level_name)
-                if not data.reaches(bias.name, level):
-                    continue
-                blocks = (
-                    Block(data.entry.name, bias.name, level, split)
-                    for split in range(min(N_SPLITS, experiment.repetitions))
-                )
-                samples = [asdict(data_features(prepared.training_sample(block))) for block in blocks]
-                yield {
-                    **{"version": atlas.version, "card": card, "cluster": atlas.cluster_of(card)},
-                    **dict(zip(LEVEL, key, strict=True)),
-                    **{str(name): mean for name, mean in pd.DataFrame(samples).mean().items()},
-                }
+        for bias, hidden, level in product(data.biases, experiment.hidden_gaps, experiment.levels):
+            key = (data.name, bias, hidden, level, experiment.level_name)
+            if not data.reaches(bias, level, hidden):
+                continue
+            blocks = (
+                Block(data.entry.name, bias, level, split, hidden=hidden)
+                for split in range(min(N_SPLITS, experiment.repetitions))
+            )
+            samples = [asdict(data_features(prepared.training_sample(block))) for block in blocks]
+            yield {
+                **{"version": atlas.version, "card": card, "cluster": atlas.cluster_of(card)},
+                **dict(zip(LEVEL, key, strict=True)),
+                **{str(name): mean for name, mean in pd.DataFrame(samples).mean().items()},
+            }

@@ -66,13 +66,11 @@ def _axes(data: PreparedDataset, experiment: Experiment, level: float, repetitio
     return {"dataset": data.name, **unpaired, "repetition": repetition}
 
 
-def draw_folds(
-    data: PreparedDataset, block: Block, experiment: Experiment, *, in_truth: bool = False
-) -> Iterator[Fold]:
-    """Yield the folds of a block; a holdout is a single fold. ``in_truth`` leaves hidden bias out."""
+def draw_folds(data: PreparedDataset, block: Block, experiment: Experiment) -> Iterator[Fold]:
+    """Yield the folds of a block; a holdout is a single fold."""
     seed_axes = axes(data, block, experiment)
     bias = data.biases[block.bias]
-    beta = data.beta_of(block.bias, block.level)
+    beta = data.beta_of(block.bias, block.level, block.hidden)
     if not experiment.splits:
         whole = data.planted(block.bias, beta)[0]
         rows = data.rows
@@ -81,8 +79,7 @@ def draw_folds(
         tests = _tests(rows, bias, beta, whole, experiment, seed_axes, fill, rows.positions, rows.table)
         yield Fold(seed_axes, fill(train, None, "train"), tests)
         return
-    hides = block.bias in data.hidden and not in_truth
-    source = _source(data, block, experiment, seed_axes, hides)
+    source = _source(data, block, experiment, seed_axes)
     for number, (train_rows, test_rows) in enumerate(split(data, experiment, seed_axes)):
         fold = seed_axes if data.folds is None else {**seed_axes, "fold": number}
         rng = generator(experiment.seed, purpose="sample", **fold)
@@ -92,7 +89,7 @@ def draw_folds(
         if experiment.train == "data":
             if data.n_train < len(train_rows):
                 train_rows = np.sort(rng.choice(train_rows, data.n_train, replace=False))
-            if hides:
+            if block.hidden:
                 train_rows = np.intersect1d(train_rows, source.positions)
                 test_rows = np.intersect1d(test_rows, source.positions)
             biased = bias.plant_in_rows(source.train.take(source.find(train_rows)), beta, rng)
@@ -105,7 +102,7 @@ def draw_folds(
         observed = source.observed.take(test_positions)
         fill = numbering(data, experiment, fold, train_rows)
         tests = _tests(held_out, bias, beta, planted, experiment, fold, fill, test_rows, observed)
-        if hides:
+        if block.hidden:
             true = data.test.take(test_rows)
             tests[TRUTH] = TestRows(tests[ORIGINAL].seen, true, np.arange(len(true)))
         yield Fold(fold, fill(train, after_bias, "train"), tests, train_rows, after_bias, test_rows)
@@ -116,7 +113,7 @@ def _with_hidden_bias(data: PreparedDataset, block: Block, experiment: Experimen
     # The seed has neither level nor gap, so that a greater gap contains the changes of a smaller one.
     seed_axes: Axes = {"dataset": data.name, "repetition": block.repetition}
     rng = generator(experiment.seed, purpose="hidden", **seed_axes)
-    rows = data.biases[block.bias].plant_in_rows(data.rows, data.hidden_beta(block.bias), rng)
+    rows = data.biases[block.bias].plant_in_rows(data.rows, data.hidden_beta(block.bias, block.hidden), rng)
     label = data.test.schema.label_index
     labels = data.test.codes[:, label].copy()
     labels[rows.positions] = rows.table.codes[:, label]
@@ -142,16 +139,14 @@ class _Source:
         return np.searchsorted(self.positions, rows)
 
 
-def _source(
-    data: PreparedDataset, block: Block, experiment: Experiment, seed_axes: Axes, hides: bool
-) -> _Source:
+def _source(data: PreparedDataset, block: Block, experiment: Experiment, seed_axes: Axes) -> _Source:
     """Return the dataset's rows, with hidden bias or as they were recorded.
 
     If groups were drawn at random, the clean model learns from the favored group alone, and answers as if
     everybody belonged to it. The audit's own bias adds the rows of the other group. Any other bias is planted
     in the favored rows: everybody gets a new random group, the same at all levels of bias.
     """
-    rows = _with_hidden_bias(data, block, experiment) if hides else data.rows
+    rows = _with_hidden_bias(data, block, experiment) if block.hidden else data.rows
     if not data.entry.audit:
         return _Source(rows, rows, np.ones(len(data.test), dtype=np.bool_), rows.table)
     favored = ~data.test.deprived

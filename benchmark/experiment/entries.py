@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Mapping, Sequence
 from typing import Annotated, Any, Literal
 
@@ -20,7 +19,6 @@ from pydantic import (
 
 from benchmark.bias import Bias, BiasKind, list_bias_kinds, make_step
 from benchmark.classifiers import ClassifierFactory, make_classifier
-from benchmark.columns import HIDDEN, hidden_name, parted_name
 from benchmark.data.card import Card, load_card
 from benchmark.data.card_parts import DeprivedGroup, Edges, NetworkSettings
 from benchmark.declarations import listed_values, title_of
@@ -128,26 +126,6 @@ class BiasEntry(_Strict):
 
     name: Identifier  # the kind of a single step unless given
     steps: tuple[StepEntry, ...] = Field(min_length=1)
-    # Label gap that the same bias adds first, to rows that then count as the original ones
-    # (:func:`benchmark.experiment.expand.expand`); the name contains it
-    # (:func:`benchmark.columns.hidden_name`).
-    hidden: Beta = 0.0
-
-    @model_serializer(mode="wrap")
-    def _written(self, written: SerializerFunctionWrapHandler) -> dict[str, Any]:
-        fields: dict[str, Any] = written(self)
-        return {name: value for name, value in fields.items() if value or name != HIDDEN}
-
-    @model_validator(mode="after")
-    def _name_says_what_is_hidden(self) -> BiasEntry:
-        try:
-            bias, gap = parted_name(self.name)
-        except ValueError:
-            bias, gap = self.name, math.nan
-        if gap != self.hidden or self.name != hidden_name(bias, gap):
-            example = hidden_name("label", self.hidden or 0.05)
-            raise ValueError(f"has a name that contradicts 'hidden'; {example!r} would be right")
-        return self
 
     @model_validator(mode="before")
     @classmethod

@@ -161,9 +161,9 @@ def coordinates(data: PreparedDataset, block: Block, cell: Cell) -> dict[str, An
         "key": cell.key,
         "dataset": data.name,
         "bias": block.bias,
-        "hidden": data.hidden[block.bias].dose if block.bias in data.hidden else 0.0,
+        "hidden": block.hidden,
         "level": block.level,
-        "beta": data.beta_of(block.bias, block.level),
+        "beta": data.beta_of(block.bias, block.level, block.hidden),
         "repetition": block.repetition,
         "technique": cell.technique,
         "classifier": cell.classifier,
@@ -336,9 +336,8 @@ class Evaluator:
         entry = self.prepared.untreated(block.dataset)
         learner = (block.dataset, entry, cell.classifier)
         references = self._references
-        hides = block.bias in self.prepared.datasets[block.dataset].hidden
         counted: dict[Test, list[list[int]]] = {
-            test: [] for test in ([ORIGINAL, TRUTH] if hides else [ORIGINAL])
+            test: [] for test in ([ORIGINAL, TRUTH] if block.hidden else [ORIGINAL])
         }
         begin = ""
         try:
@@ -348,7 +347,7 @@ class Evaluator:
                 if cell.technique == entry:  # the cell is the untreated learner
                     references.add(*learner, fold, accepted)
                 clean = {ORIGINAL: references.accepted(*learner, references.clean(block, folds)[number])}
-                if hides:
+                if block.hidden:
                     true = references.true(block)[number]
                     clean[TRUTH] = references.accepted_in_truth(*learner, true, fold)
                 before = references.accepted(*learner, fold)

@@ -11,11 +11,10 @@ from typing import Any
 
 from pydantic import ValidationError
 
-from benchmark.columns import TEST_TITLES, TRUTH, UNTREATED, hidden_name
+from benchmark.columns import TRUTH, UNTREATED
 from benchmark.declarations import broken_rules, find_declaration, list_declarations
 from benchmark.errors import BiasError, ExperimentError, UnknownNameError
 from benchmark.experiment.entries import (
-    BiasEntry,
     ClassifierEntry,
     DatasetEntry,
     TechniqueEntry,
@@ -58,40 +57,17 @@ def load_for_run(
 def expand(experiment: Experiment, plugins: tuple[str, ...] = ()) -> ExpandedExperiment:
     """Return an experiment as it is run, with further entries, and its techniques.
 
-    There are entries for each hidden label gap, and for tuned techniques
-    (:func:`~benchmark.experiment.tuning_rule.with_tuned`). Techniques' own learners have entries among the
-    classifiers. Refits of doing nothing have entries where decisions are compared with the clean model's.
+    There are entries for tuned techniques (:func:`~benchmark.experiment.tuning_rule.with_tuned`). Techniques'
+    own learners have entries among the classifiers. Refits of doing nothing have entries where decisions are
+    compared with the clean model's.
 
     An expanded experiment stays as it is. ``plugins`` are the loaded files. Raises the errors of
     :func:`~benchmark.experiment.validate.check_experiment`, and an ExperimentError if an entry has the name
     of a further one.
     """
     check_experiment(experiment)
-    whole = _with_refits(_with_learners(with_tuned(_with_hidden(experiment))))
+    whole = _with_refits(_with_learners(with_tuned(experiment)))
     return ExpandedExperiment(whole, configured_techniques(whole), plugins)
-
-
-def _with_hidden(experiment: Experiment) -> Experiment:
-    """Return an experiment with an entry for each bias and hidden label gap, and the test in truth.
-
-    Rows with hidden bias have doses, a clean model and labels of their own. With its own name, each gap is a
-    scenario, so that nothing pools, pairs or ranks across gaps. Only files separate bias and gap.
-    """
-    if not experiment.hidden:
-        return experiment
-
-    def biases_of(dataset: DatasetEntry) -> tuple[BiasEntry, ...]:
-        if any(bias.hidden for bias in dataset.bias):
-            return dataset.bias
-        return tuple(
-            bias.model_copy(update={"name": hidden_name(bias.name, gap), "hidden": gap})
-            for bias in dataset.bias
-            for gap in experiment.hidden
-        )
-
-    datasets = tuple(d.model_copy(update={"bias": biases_of(d)}) for d in experiment.datasets)
-    tests = tuple(test for test in TEST_TITLES if test in (*experiment.tests, TRUTH))
-    return experiment.model_copy(update={"datasets": datasets, "tests": tests})
 
 
 def _with_learners(experiment: Experiment) -> Experiment:

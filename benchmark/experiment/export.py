@@ -10,7 +10,7 @@ import itertools
 import json
 import math
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import astuple
+from dataclasses import astuple, replace
 from typing import Any
 
 import numpy as np
@@ -31,6 +31,7 @@ from benchmark.columns import (
     TUNED,
     TUNING_COLUMNS,
     Test,
+    hidden_name,
 )
 from benchmark.experiment.draws import draw_folds
 from benchmark.experiment.plan import Block
@@ -147,29 +148,30 @@ def doses_frame(prepared: PreparedExperiment) -> pd.DataFrame:
     """
     rows: list[tuple[object, ...]] = []
     for name, data in prepared.datasets.items():
-        for bias, doses in data.doses.items():
-            hidden = data.hidden.get(bias)
-            clean = _label_gaps(prepared, name, bias, 0.0) if data.reaches(bias, 0.0) else None
+        for (bias, gap), doses in data.doses.items():
+            hidden = data.hidden.get((bias, gap))
+            at_0 = Block(name, bias, 0.0, 0, hidden=gap)
+            clean = _label_gaps(prepared, at_0) if data.reaches(bias, 0.0, gap) else None
             for dose in doses:
                 reached = dose.beta is not None
                 reason = "" if reached else f"no level of this bias adds more than {dose.gap:.3f}"
                 if hidden is not None and hidden.beta is None:
                     reason = f"no level of this bias hides more than {hidden.gap:.3f}"
                 pooled = dose.pooled and (hidden is None or hidden.pooled)
-                key = (data.name, bias, dose.dose, dose.beta, dose.gap, dose.error, pooled)
+                key = (data.name, hidden_name(bias, gap), dose.dose, dose.beta, dose.gap, dose.error, pooled)
                 added: Iterable[float] = [math.nan]
                 if reached and clean is not None:
-                    added = _label_gaps(prepared, name, bias, dose.dose) - clean
-                rows += [(*key, repetition, gap, reason) for repetition, gap in enumerate(added)]
+                    added = _label_gaps(prepared, replace(at_0, level=dose.dose)) - clean
+                rows += [(*key, repetition, more, reason) for repetition, more in enumerate(added)]
     numbers = dict.fromkeys(("dose", "beta", "gap", "error", "added"), float)
     return pd.DataFrame(rows, columns=list(DOSE_COLUMNS)).astype(numbers)
 
 
-def _label_gaps(prepared: PreparedExperiment, dataset: str, bias: str, level: float) -> NDArray[np.float64]:
-    """Return the label gap of each repetition's training sample, shape (n_repetitions,)."""
-    data, gaps = prepared.datasets[dataset], []
+def _label_gaps(prepared: PreparedExperiment, block: Block) -> NDArray[np.float64]:
+    """Return the label gap of the training sample of each repetition of a block, shape (n_repetitions,)."""
+    data, gaps = prepared.datasets[block.dataset], []
     for repetition in range(prepared.experiment.repetitions):
-        folds = draw_folds(data, Block(dataset, bias, level, repetition), prepared.experiment)
+        folds = draw_folds(data, replace(block, repetition=repetition), prepared.experiment)
         fold_gaps = []
         for fold in folds:
             deprived = fold.train.deprived if fold.after_bias is None else data.test.deprived[fold.after_bias]
@@ -242,4 +244,5 @@ def _in_order(
 
 
 def _key(cell: CellResult) -> tuple[object, ...]:
-    return (cell.dataset, cell.bias, cell.level, cell.technique, cell.classifier, cell.repetition)
+    bias = hidden_name(cell.bias, cell.hidden)
+    return (cell.dataset, bias, cell.level, cell.technique, cell.classifier, cell.repetition)

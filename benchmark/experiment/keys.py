@@ -41,8 +41,8 @@ def planned_cells(prepared: PreparedExperiment, shard: Shard = WHOLE) -> list[tu
         sample = sample_identity(prepared, block)
         clean = sample_identity(prepared, replace(block, level=0.0)) if restores else sample
         compared = [clean, sample]
-        if restores and block.bias in prepared.datasets[block.dataset].hidden:
-            compared.append(sample_identity(prepared, replace(block, level=0.0), in_truth=True))
+        if restores and block.hidden:
+            compared.append(sample_identity(prepared, replace(block, level=0.0, hidden=0.0)))
 
         @functools.cache
         def reference(untreated: str, classifier: str) -> str:
@@ -83,13 +83,10 @@ def _identity(
     return {**seen, "technique": technique, "classifier": classifier}
 
 
-def sample_identity(prepared: PreparedExperiment, block: Block, *, in_truth: bool = False) -> dict[str, Any]:
-    """Return the part of a block that can change predictions: the protocol, and the drawn rows.
-
-    ``in_truth`` leaves hidden bias out.
-    """
+def sample_identity(prepared: PreparedExperiment, block: Block) -> dict[str, Any]:
+    """Return the part of a block that can change predictions: the protocol, and the drawn rows."""
     experiment, data = prepared.experiment, prepared.datasets[block.dataset]
-    beta = data.beta_of(block.bias, block.level)
+    beta = data.beta_of(block.bias, block.level, block.hidden)
     identity: dict[str, Any] = {
         "code": harness_digest(),
         **experiment.in_keys(),
@@ -111,8 +108,9 @@ def sample_identity(prepared: PreparedExperiment, block: Block, *, in_truth: boo
     persons = data.persons if experiment.splits else None
     parts = {"score": data.score, "judged": data.judged, "persons": persons, "numbers": data.numbers}
     identity |= {name: part.digest for name, part in parts.items() if part is not None}
-    if block.bias in data.hidden and not in_truth:
-        identity["hidden"] = [data.hidden_beta(block.bias), data.described_biases[block.bias, True]]
+    if block.hidden:
+        hidden = data.hidden_beta(block.bias, block.hidden)
+        identity["hidden"] = [hidden, data.described_biases[block.bias, True]]
     if BIASED in experiment.tests:
         identity["tests"] = [BIASED]  # balanced tests need no other answers
     return identity

@@ -15,6 +15,7 @@ from pydantic import (
     StrictBool,
     StrictInt,
     ValidationError,
+    ValidationInfo,
     field_validator,
     model_validator,
 )
@@ -111,7 +112,7 @@ class Experiment(Identifying):
     folds: Derived[Folds | None] = None
     # Tests of the same fitted models: the ``"original"`` test rows, always; ``"biased"`` ones, with planted
     # bias; ``"balanced"`` ones, with equal weight for each group and label; and with hidden bias ``"truth"``.
-    tests: Derived[tuple[Test, ...]] = (ORIGINAL,)
+    tests: Derived[tuple[Test, ...]] = Field(default=(ORIGINAL,), validate_default=True)
     paired_betas: Option[StrictBool] = False  # whether all levels of a repetition share their random numbers
     # Whether techniques with learners of their own stand beside those that train a classifier, under its
     # name, and are compared with what it does.
@@ -156,10 +157,11 @@ class Experiment(Identifying):
 
     @field_validator("tests")
     @classmethod
-    def _tests_in_order(cls, tests: tuple[Test, ...]) -> tuple[Test, ...]:
+    def _tests_in_order(cls, tests: tuple[Test, ...], info: ValidationInfo) -> tuple[Test, ...]:
         if ORIGINAL not in tests or len(set(tests)) < len(tests):
             raise ValueError("must name 'original', and each test once")
-        return tuple(sorted(tests, key=list(TEST_TITLES).index))
+        in_truth = {TRUTH} if info.data.get("hidden") else set()
+        return tuple(sorted({*tests, *in_truth}, key=list(TEST_TITLES).index))
 
     @model_validator(mode="after")
     def _fields_fit(self) -> Experiment:
@@ -186,8 +188,6 @@ class Experiment(Identifying):
         if not self.hidden:
             if TRUTH in self.tests:
                 yield f'tests: {TRUTH!r} is the original test unless bias is hidden; give "hidden" as well'
-            if any(bias.hidden for dataset in self.datasets for bias in dataset.bias):
-                yield 'bias: an entry hides bias; give "hidden", the label gaps of all entries'
             return
         if not self.doses:
             yield 'hidden: hidden label gaps need label gaps on top of them; give "doses" in place of "betas"'
@@ -246,6 +246,11 @@ class Experiment(Identifying):
     def level_name(self) -> LevelName:
         """The name of levels of bias in texts and columns of files."""
         return "dose" if self.doses else "beta"
+
+    @property
+    def hidden_gaps(self) -> tuple[float, ...]:
+        """Label gaps of hidden bias; each is a scenario, so nothing pools, pairs or ranks across them."""
+        return self.hidden or (0.0,)
 
     @property
     def splits(self) -> bool:
@@ -444,6 +449,7 @@ class Block:
     level: float  # of bias: β, or the dose if the experiment has doses
     repetition: int  # number of the sample, from 0
     cells: tuple[tuple[str, str], ...] = ()  # names of technique and classifier, in the experiment's order
+    hidden: float = 0.0  # label gap that the bias adds first, to rows that then count as the original ones
 
 
 @dataclass(frozen=True)
@@ -518,17 +524,15 @@ def load_plugins(experiment: Experiment, more: Iterable[str] = ()) -> tuple[str,
 
 
 def plan_blocks(
-    experiment: Experiment, reached: Callable[[str, str, float], bool] = lambda *_: True
+    experiment: Experiment, reached: Callable[[str, str, float, float], bool] = lambda *_: True
 ) -> Iterator[Block]:
     """Yield the experiment's blocks in the order of its result table.
 
-    ``reached`` tells whether a dataset's bias can be planted at a level, as some doses cannot.
+    ``reached`` tells whether a dataset's bias can be planted at a level, on top of a hidden label gap.
     """
     for dataset in experiment.datasets:
         cells = experiment.cells_on(dataset)
-        for bias in dataset.bias:
-            for level in experiment.levels:
-                if not reached(dataset.name, bias.name, level):
-                    continue
+        for bias, hidden, level in itertools.product(dataset.bias, experiment.hidden_gaps, experiment.levels):
+            if reached(dataset.name, bias.name, level, hidden):
                 for repetition in range(experiment.repetitions):
-                    yield Block(dataset.name, bias.name, level, repetition, cells)
+                    yield Block(dataset.name, bias.name, level, repetition, cells, hidden)

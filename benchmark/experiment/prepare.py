@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import itertools
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cache, cached_property
@@ -81,10 +82,11 @@ class PreparedDataset:
     strata: str | None = None  # column to stratify by, for metrics that need one
     attributes: tuple[str, ...] = ()  # columns whose groups have results of their own
     notes: tuple[str, ...] = ()  # sentences that readers of the test data need
-    doses: Mapping[str, tuple[Dose, ...]] = field(default_factory=dict)  # by bias, if levels are doses
-    hidden: Mapping[str, Dose] = field(default_factory=dict)  # by bias, if it is also hidden: its gap
+    # By bias and hidden label gap: the doses on top of it, if levels are doses; and the gap, if there is one.
+    doses: Mapping[tuple[str, float], tuple[Dose, ...]] = field(default_factory=dict)
+    hidden: Mapping[tuple[str, float], Dose] = field(default_factory=dict)
     _planted: dict[tuple[str, float], tuple[Planted, str]] = field(default_factory=dict, repr=False)
-    _expected: dict[tuple[str, float], Expected] = field(default_factory=dict, repr=False)
+    _expected: dict[tuple[str, float, float], Expected] = field(default_factory=dict, repr=False)
     _learned: dict[bytes, Network] = field(default_factory=dict, repr=False)
 
     @property
@@ -116,24 +118,25 @@ class PreparedDataset:
             ]
         return described
 
-    def beta_of(self, bias: str, level: float) -> float:
+    def beta_of(self, bias: str, level: float, hidden: float = 0.0) -> float:
         """Return the β of a level of bias: the level itself, unless it is a dose."""
-        solved = self.doses.get(bias)
+        solved = self.doses.get((bias, hidden))
         if solved is None:
             return level
         beta = next(dose.beta for dose in solved if dose.dose == level)
         assert beta is not None  # all planned blocks can be reached
         return beta
 
-    def hidden_beta(self, bias: str) -> float:
-        """Return the β at which a bias is hidden in all rows before any level is planted; 0 if it is not."""
-        beta = self.hidden[bias].beta if bias in self.hidden else 0.0
+    def hidden_beta(self, bias: str, hidden: float) -> float:
+        """Return the β at which a bias hides a label gap in all rows before any level is planted."""
+        beta = self.hidden[bias, hidden].beta if hidden else 0.0
         assert beta is not None  # all planned blocks can be reached
         return beta
 
-    def reaches(self, bias: str, level: float) -> bool:
-        """Return whether a bias can be planted at a level."""
-        return all(dose.beta is not None for dose in self.doses.get(bias, ()) if dose.dose == level)
+    def reaches(self, bias: str, level: float, hidden: float = 0.0) -> bool:
+        """Return whether a bias can be planted at a level, on top of a hidden label gap."""
+        doses = self.doses.get((bias, hidden), ())
+        return all(dose.beta is not None for dose in doses if dose.dose == level)
 
     def planted(self, bias: str, beta: float) -> tuple[Planted, str]:
         """Return the network with planted bias, and its digest; computed once."""
@@ -167,7 +170,7 @@ class PreparedDataset:
         repeated = self.rows.apart(np.tile(favored, len(groups)))
         return repeated.in_groups(np.repeat(groups, len(favored), axis=0))
 
-    def expected(self, bias: str, beta: float) -> Expected:
+    def expected(self, bias: str, beta: float, hidden: float = 0.0) -> Expected:
         """Return the expectations of training samples from all rows, or from a network of all rows.
 
         If groups were drawn at random, the clean model's expected rows are the favored group's, in both
@@ -175,12 +178,13 @@ class PreparedDataset:
         """
         if self.train == "network":
             return self.planted(bias, beta)[0].expected
-        if (bias, beta) not in self._expected:
+        if (bias, beta, hidden) not in self._expected:
             recorded = beta > 0 and self.biases[bias].of_audit
             rows = self.favored_rows if self.entry.audit and not recorded else self.rows
-            hidden = self.hidden_beta(bias)
-            self._expected[bias, beta] = self.biases[bias].expected_in_rows(rows, beta, hidden=hidden)
-        return self._expected[bias, beta]
+            self._expected[bias, beta, hidden] = self.biases[bias].expected_in_rows(
+                rows, beta, hidden=self.hidden_beta(bias, hidden)
+            )
+        return self._expected[bias, beta, hidden]
 
     def expectations(self, bias: str, *, hidden: float = 0.0) -> Callable[[float], Expected]:
         """Return :meth:`expected` as a function of β, up to rounding, for the solver of doses.
@@ -192,13 +196,11 @@ class PreparedDataset:
         rows = self.favored_rows if self.entry.audit else self.rows
         return self.biases[bias].expectations_in_rows(rows, hidden=hidden)
 
-    def description(self, bias: str) -> str:
+    def description(self, bias: str, hidden: float) -> str:
         """Return a description of a bias in words."""
         planted = self.biases[bias].description(self.network if self.train == "network" else None)
-        if bias not in self.hidden:
-            return planted
-        gap = self.hidden[bias].dose
-        return f"{planted}; first it adds a label gap of {gap:g}, and these rows count as the original ones"
+        before = f"; first it adds a label gap of {hidden:g}, and these rows count as the original ones"
+        return planted + before if hidden else planted
 
     def network_of(self, rows: NDArray[np.intp]) -> Network:
         """Return the network that is learned from some of the rows; the last networks are remembered."""
@@ -221,9 +223,9 @@ class PreparedExperiment(ExpandedExperiment):
 
     datasets: Mapping[str, PreparedDataset]  # by the dataset's name in the experiment
 
-    def reaches(self, dataset: str, bias: str, level: float) -> bool:
-        """Return whether a bias can be planted in a dataset at a level."""
-        return self.datasets[dataset].reaches(bias, level)
+    def reaches(self, dataset: str, bias: str, level: float, hidden: float) -> bool:
+        """Return whether a bias can be planted in a dataset at a level, on top of a hidden label gap."""
+        return self.datasets[dataset].reaches(bias, level, hidden)
 
     @property
     def embedded(self) -> bool:
@@ -378,19 +380,19 @@ def _prepare_dataset(
         data = replace(data, notes=(*data.notes, _persons_note(experiment, data, data.persons)))
     if data.judged is not None:
         data = replace(data, notes=(*data.notes, *_judged_notes(experiment, data, data.judged)))
-    doses: dict[str, tuple[Dose, ...]] = {}
-    hidden: dict[str, Dose] = {}
-    for bias in entry.bias:
-        name = bias.name
+    doses: dict[tuple[str, float], tuple[Dose, ...]] = {}
+    hidden: dict[tuple[str, float], Dose] = {}
+    for name, gap in itertools.product(biases, experiment.hidden_gaps):
         try:  # so that a bias that cannot be planted is reported before anything is computed
-            if bias.hidden:
-                (hidden[name],) = solve_doses(data.expectations(name), [bias.hidden])
+            if gap:
+                (hidden[name, gap],) = solve_doses(data.expectations(name), [gap])
             if experiment.doses:
-                doses[name] = _solved(data, name, experiment.levels, hidden.get(name))
-                for dose in (dose for dose in doses[name] if dose.beta is None):
+                before = hidden.get((name, gap))
+                doses[name, gap] = _solved(data, name, experiment.levels, before)
+                for dose in (dose for dose in doses[name, gap] if dose.beta is None):
                     most = f"adds a label gap of {dose.gap:.3f} at most, not {dose.dose:g}"
-                    if name in hidden and (gap := hidden[name]).beta is None:
-                        most = f"hides a label gap of {gap.gap:.3f} at most, not {gap.dose:g}"
+                    if before is not None and before.beta is None:
+                        most = f"hides a label gap of {before.gap:.3f} at most, not {before.dose:g}"
                     note(f"{entry.name}: the bias {name!r} {most}.")
             for beta in experiment.betas:
                 data.expected(name, beta)

@@ -33,7 +33,7 @@ class References:
     def __init__(self, prepared: PreparedExperiment, decides: Decides) -> None:
         self._prepared = prepared
         self._decides = decides
-        self._drawn: dict[bool, tuple[Block, list[Fold]]] = {}  # by ``in_truth``
+        self._drawn: dict[bool, tuple[Block, list[Fold]]] = {}  # by whether bias is hidden
         self._accepted: dict[object, NDArray[np.bool_]] = {}
 
     def clean(self, block: Block, folds: Sequence[Fold]) -> Sequence[Fold]:
@@ -42,15 +42,15 @@ class References:
 
     def true(self, block: Block) -> Sequence[Fold]:
         """Return the folds of a block without any bias."""
-        return self._at_0(block, in_truth=True)
+        return self._at_0(replace(block, hidden=0.0))
 
-    def _at_0(self, block: Block, *, in_truth: bool = False) -> Sequence[Fold]:
+    def _at_0(self, block: Block) -> Sequence[Fold]:
         at_0 = replace(block, level=0.0, cells=())
-        remembered = self._drawn.get(in_truth)
+        remembered = self._drawn.get(block.hidden > 0)
         if remembered is None or remembered[0] != at_0:
             data = self._prepared.datasets[block.dataset]
-            drawn = draw_folds(data, at_0, self._prepared.experiment, in_truth=in_truth)
-            remembered = self._drawn[in_truth] = at_0, list(map(sealed_fold, drawn))
+            drawn = draw_folds(data, at_0, self._prepared.experiment)
+            remembered = self._drawn[block.hidden > 0] = at_0, list(map(sealed_fold, drawn))
         return remembered[1]
 
     def refit(self, block: Block, folds: Sequence[Fold], refit_on: Refit) -> list[Fold]:

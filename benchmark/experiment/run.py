@@ -13,7 +13,7 @@ from typing import Any, TypeAlias
 
 import numpy as np
 
-from benchmark.columns import BIASED, ORIGINAL, TRUTH, TUNED, Test
+from benchmark.columns import BIASED, ORIGINAL, TRUTH, TUNED, Test, hidden_name
 from benchmark.errors import ExperimentError, StoreError
 from benchmark.experiment import unprocessing
 from benchmark.experiment.draws import draw_folds
@@ -81,7 +81,7 @@ class FavorableShares:
         """Yield cells without the counts that shares are taken from; other contents of ``counts`` stay."""
         for cell in cells:
             by_fold_test = counts_by_fold(cell.counts)
-            block = (cell.dataset, cell.bias, cell.level, cell.repetition)
+            block = (cell.dataset, hidden_name(cell.bias, cell.hidden), cell.level, cell.repetition)
             planted = [counts for (_, test), counts in by_fold_test.items() if test == BIASED]
             if planted and block not in self.biased:
                 self.biased[block] = _favorable(planted)

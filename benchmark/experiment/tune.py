@@ -273,7 +273,7 @@ def validation_rows(
         rows = before_bias[held_out]
         before = data.test.take(rows)
         held_out = held_out[np.searchsorted(before_bias, after_bias)]
-    beta = data.beta_of(block.bias, block.level)
+    beta = data.beta_of(block.bias, block.level, block.hidden)
     seen = bias.observe(before, beta, new_rng(purpose="observe clean")).hide_label()
     return held_out, TestRows(
         numbering(data, experiment, fold.axes, before_bias)(seen, rows, "clean"), before

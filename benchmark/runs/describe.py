@@ -7,12 +7,13 @@ import os
 import platform
 from collections.abc import Iterable
 from functools import cache
+from itertools import product, starmap
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from benchmark.columns import ORIGINAL, TRUTH
+from benchmark.columns import ORIGINAL, TRUTH, hidden_name
 from benchmark.experiment import evaluate, versions
 from benchmark.experiment.draws import axes, split, split_sizes
 from benchmark.experiment.plan import Block, Experiment
@@ -105,20 +106,20 @@ def _dataset(experiment: Experiment, data: PreparedDataset, outcome: Outcome) ->
         network=network,
         bias=tuple(
             PlantedBias(
-                name=name,
+                name=hidden_name(name, gap),
                 kind=", ".join(step.name for step in bias.steps),
-                description=data.description(name),
+                description=data.description(name, gap),
                 edits=tuple(map(str, bias.edits)),
                 acting=tuple(map(str, acting[name])),
                 network_discrimination_by_beta={
-                    level: data.expected(name, data.beta_of(name, level)).discrimination
+                    level: data.expected(name, data.beta_of(name, level, gap), gap).discrimination
                     for level in experiment.levels
-                    if data.reaches(name, level)
+                    if data.reaches(name, level, gap)
                 },
-                doses=data.doses.get(name, ()),
-                hidden=data.hidden.get(name),
+                doses=data.doses.get((name, gap), ()),
+                hidden=data.hidden.get((name, gap)),
             )
-            for name, bias in data.biases.items()
+            for (name, bias), gap in product(data.biases.items(), experiment.hidden_gaps)
         ),
         columns=schema.names,
         group_rows=dict(zip(schema.groups, rows.tolist(), strict=True)),
@@ -162,7 +163,7 @@ def _favorable(experiment: Experiment, data: PreparedDataset, outcome: Outcome) 
                 level: tuple(shares.biased.get((data.name, bias, level, r)) for r in repetitions)
                 for level in levels
             }
-            for bias in data.biases
+            for bias in starmap(hidden_name, product(data.biases, experiment.hidden_gaps))
             if bias in tested
         },
         "hidden_favorable": {
@@ -170,7 +171,7 @@ def _favorable(experiment: Experiment, data: PreparedDataset, outcome: Outcome) 
                 test: tuple(hidden.get((bias, r), {}).get(test) for r in repetitions)
                 for test in (ORIGINAL, TRUTH)
             }
-            for bias in data.hidden
+            for bias in starmap(hidden_name, data.hidden)
         },
     }
 

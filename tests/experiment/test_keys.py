@@ -83,7 +83,6 @@ EDIT = {"attribute": "sex", "group": "f", "direction": "deprive", "if_not_parent
 ELSEWHERE = {"attribute": "level", "group": "low", "if_not_parent": "ignore"}
 NUMBERED = {"classifier": "logistic_regression", "name": "numbers", "encoding": "numbers"}
 DOSED: Content = {"betas": [], "doses": [0.05], "paired_betas": True}
-HIDDEN = "edited+hidden_0.05"
 TUNE = {"trials": 3, "validation": ["biased"], "on": 0.3}
 
 
@@ -152,7 +151,7 @@ CHANGES: dict[str, tuple[Change, ...]] = {
     "doses": (Change(first(betas=[], doses=[0.05], paired_betas=True), HELD),),
     "hidden": (
         Change(first(hidden=[0.0, 0.05]), ("data",), variant="dosed"),
-        Change(first(hidden=[0.05]), ("data",), {HIDDEN: "edited"}, "dosed"),
+        Change(first(hidden=[0.05]), ("data",), variant="dosed"),
     ),
     "train_rows": (Change(first(train_rows=180)),),
     "train": (
@@ -219,14 +218,6 @@ CHANGES: dict[str, tuple[Change, ...]] = {
     "datasets.network.required_edges": (network(required_edges=[["town", "race"]]),),
     "datasets.network.forbidden_edges": (network(forbidden_edges=[["level", "hired"]]),),
     "datasets.bias.name": (Change(first(*BIAS, name="renamed"), former={"renamed": "edited"}),),
-    "datasets.bias.hidden": (
-        Change(
-            lambda c: [f(c) for f in (first(hidden=[0.05]), first(*BIAS, name=HIDDEN, hidden=0.05))],
-            ("data",),
-            {HIDDEN: "edited"},
-            "dosed",
-        ),
-    ),
     "datasets.bias.steps": (
         Change(lambda c: c["datasets"][0]["bias"][0]["steps"].append({"kind": "label", "rate": 0.5})),
         Change(lambda c: c["datasets"][0]["bias"][0]["steps"].append({"kind": "proxy", "column": "hint"})),
@@ -441,6 +432,9 @@ def facts_of(prepared: PreparedExperiment, former: Mapping[str, str]) -> dict[Pl
         for cell, result in zip(cells, evaluator(block, cells), strict=True):
             names = block.dataset, block.bias, cell.technique, cell.classifier
             dataset, bias, technique, classifier = (former.get(name, name) for name in names)
+            # A single gap is compared with the same rows without it.
+            if block.hidden and len(prepared.experiment.hidden) > 1:
+                bias = f"{bias}, {block.hidden} hidden"
             place = dataset, bias, block.level, block.repetition, technique, classifier
             found[place] = Facts(cell.key, rows[cell.classifier in encoded], result)
     return found
@@ -542,7 +536,7 @@ FOUND_BY: dict[tuple[str, ...], tuple[str, int, str]] = {
     ("numbers",): ("datasets.columns", 2, "data"),
     ("train_rows",): ("train_rows", 0, "data"),
     ("seed",): ("seed", 0, "data"),
-    ("hidden", "bias"): ("hidden", 1, "data"),
+    ("hidden",): ("hidden", 1, "data"),
     ("classifier",): ("classifiers.parameters", 0, "data"),
     ("technique",): ("techniques.parameters", 0, "data"),
 }

@@ -24,7 +24,7 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from benchmark.bias.doses import Dose
-from benchmark.columns import ORIGINAL, TRUTH, hidden_name, parted_name
+from benchmark.columns import ORIGINAL, TRUTH, parted_name
 from benchmark.experiment.engine import LocalEngine
 from benchmark.experiment.expand import expand
 from benchmark.experiment.export import metrics_frame
@@ -76,8 +76,8 @@ def prepared() -> PreparedExperiment:
 def _with_rates(data: PreparedDataset) -> PreparedDataset:
     """Return a dataset in which each label gap is taken for the level of bias of that number."""
     levels = tuple(Dose(rate, rate, float("nan")) for rate in (0.0, *PLANTED))
-    hidden = {hidden_name("label", rate): Dose(rate, rate, float("nan")) for rate in HIDDEN if rate}
-    return replace(data, hidden=hidden, doses=dict.fromkeys(data.biases, levels))
+    hidden = {("label", rate): Dose(rate, rate, float("nan")) for rate in HIDDEN if rate}
+    return replace(data, hidden=hidden, doses={("label", rate): levels for rate in HIDDEN})
 
 
 def measured() -> pd.DataFrame:
