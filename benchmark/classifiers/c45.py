@@ -8,7 +8,6 @@ from statistics import NormalDist
 from typing import Any, Self
 
 import numpy as np
-import pandas as pd
 from numpy.typing import ArrayLike, NDArray
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils import Tags
@@ -40,11 +39,6 @@ class Tree:
     first_child: NDArray[np.int32]  # the child for code v is first_child + v; -1 at a leaf; shape (n_nodes,)
     class_weights: NDArray[np.float64]  # of a node's training rows, shape (n_nodes, n_classes)
     probabilities: NDArray[np.float64]  # class frequencies; its parent's if a node has no training rows
-
-    @property
-    def n_leaves(self) -> int:
-        """Number of leaves, those without training rows included."""
-        return int(np.count_nonzero(self.feature == LEAF))
 
     @property
     def majority(self) -> NDArray[np.intp]:
@@ -94,9 +88,9 @@ class C45Classifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         Whether pruning may replace a node by its largest branch (False: J48's ``-S``). Ignored if ``prune``
         is False.
     categories : sequence of int, optional
-        Number of categories of each feature. By default, a pandas categorical's number of categories;
-        otherwise the highest code in ``X`` plus 1. A category without training rows still becomes a leaf,
-        which predicts like its parent and counts in ``n_leaves_`` and ``tree_size_``.
+        Number of categories of each feature; by default the highest code in ``X`` plus 1. A category without
+        training rows still becomes a leaf, which predicts like its parent and counts in ``n_leaves_`` and
+        ``tree_size_``.
 
     Attributes
     ----------
@@ -104,8 +98,6 @@ class C45Classifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         Class labels, sorted.
     cardinality_ : ndarray of int64, shape (n_features,)
         Number of categories of each feature.
-    feature_categories_ : tuple of (Index or None), length n_features
-        The categories of each feature that is a pandas categorical.
     n_leaves_, tree_size_ : int
         Number of leaves, and of all nodes.
     tree_ : Tree
@@ -121,8 +113,8 @@ class C45Classifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     about 1. Rows of weight 0 are ignored.
 
     ``X`` must be complete in training. In prediction a code that is negative or not below the feature's
-    cardinality is unknown. So is a missing or new category of a data frame, which becomes -1. The row then
-    stops at the node that splits on this feature, and gets that node's class frequencies.
+    cardinality is unknown. The row then stops at the node that splits on this feature, and gets that node's
+    class frequencies.
 
     References
     ----------
@@ -135,12 +127,6 @@ class C45Classifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     >>> X = np.array([[0, 0], [0, 1], [1, 0], [1, 1], [2, 0], [2, 1]] * 3)
     >>> y = np.array(["no", "no", "no", "yes", "yes", "yes"] * 3)
     >>> classifier = C45Classifier().fit(X, y)
-    >>> print(classifier.export_text())
-    x0 = 0: no (6.0)
-    x0 = 1
-    |   x1 = 0: no (3.0)
-    |   x1 = 1: yes (3.0)
-    x0 = 2: yes (6.0)
     >>> classifier.predict([[1, 1], [1, 0]])
     array(['yes', 'no'], dtype='<U3')
     """
@@ -170,18 +156,17 @@ class C45Classifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         tags.input_tags.positive_only = True
         return tags
 
-    def fit(self, X: ArrayLike | pd.DataFrame, y: ArrayLike, sample_weight: ArrayLike | None = None) -> Self:
+    def fit(self, X: ArrayLike, y: ArrayLike, sample_weight: ArrayLike | None = None) -> Self:
         """Return the classifier with its tree.
 
-        ``X``, shape (n_rows, n_features), has codes from 0; columns of a data frame are categoricals or
-        codes. ``y`` has class labels, shape (n_rows,). ``sample_weight``, shape (n_rows,), has finite weights
-        of at least 0, in cases; 1 by default. Raises :class:`C45InputError` if a parameter is out of range, a
-        code negative, fractional or too high, a weight negative, or all weights zero. Raises
-        :class:`ValueError` if the shapes do not fit each other, or a value is missing or not a number.
+        ``X``, shape (n_rows, n_features), has codes from 0. ``y`` has class labels, shape (n_rows,).
+        ``sample_weight``, shape (n_rows,), has finite weights of at least 0, in cases; 1 by default. Raises
+        :class:`C45InputError` if a parameter is out of range, a code negative, fractional or too high, a
+        weight negative, or all weights zero. Raises :class:`ValueError` if the shapes do not fit each other,
+        or a value is missing or not a number.
         """
         self._check_parameters()
-        declared = _declared_categories(X) if isinstance(X, pd.DataFrame) else ()
-        coded, labels = self._validated(_coded(X, declared), y)
+        coded, labels = self._validated(X, y)
         if labels.dtype.kind not in "biu":  # whole numbers always are classes
             check_classification_targets(labels)
         codes = _checked_codes(coded)
@@ -189,7 +174,6 @@ class C45Classifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         if not weights.all():
             counted = weights > 0
             codes, labels, weights = codes[counted], labels[counted], weights[counted]
-        self.feature_categories_ = declared or (None,) * self.n_features_in_
         self.cardinality_ = self._checked_cardinality(codes)
         self.classes_, classes = _numbered(labels)
 
@@ -212,11 +196,11 @@ class C45Classifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
             limit = Limit(float(self.confidence), NormalDist().inv_cdf(1.0 - self.confidence))
             prune(nodes, rows, limit, bool(self.subtree_raising))
         self.tree_ = Tree.from_nodes(nodes, self.cardinality_)
-        self.n_leaves_ = self.tree_.n_leaves
+        self.n_leaves_ = int(np.count_nonzero(self.tree_.feature == LEAF))
         self.tree_size_ = int(self.tree_.feature.size)
         return self
 
-    def predict(self, X: ArrayLike | pd.DataFrame) -> NDArray[Any]:
+    def predict(self, X: ArrayLike) -> NDArray[Any]:
         """Return the most frequent class at each row's node, the first in a tie, shape (n_rows,).
 
         ``X`` is as in training, but codes may be unknown. Raises :class:`ValueError` if the number or the
@@ -225,49 +209,19 @@ class C45Classifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         nodes = self._walk(X)
         return np.asarray(self.classes_[self.tree_.majority][nodes])
 
-    def predict_both(self, X: ArrayLike | pd.DataFrame) -> tuple[NDArray[Any], NDArray[np.float64]]:
+    def predict_both(self, X: ArrayLike) -> tuple[NDArray[Any], NDArray[np.float64]]:
         """Return the results of :meth:`predict` and :meth:`predict_proba` from one walk through the tree."""
         nodes = self._walk(X)
         labels = self.classes_[self.tree_.majority]
         return np.asarray(labels[nodes]), np.asarray(self.tree_.probabilities[nodes])
 
-    def predict_proba(self, X: ArrayLike | pd.DataFrame) -> NDArray[np.float64]:
+    def predict_proba(self, X: ArrayLike) -> NDArray[np.float64]:
         """Return the class frequencies at each row's node, shape (n_rows, n_classes); ``X`` as for predict.
 
         They are shares of the node's training weight, without smoothing, in the order of ``classes_``.
         """
         nodes = self._walk(X)
         return np.asarray(self.tree_.probabilities[nodes])
-
-    def export_text(self) -> str:
-        """Return the tree as text, one line per branch.
-
-        A leaf shows the predicted class. In parentheses are the weight of its training rows and, after a
-        slash, the weight of rows of other classes.
-        """
-        check_is_fitted(self)
-        tree = self.tree_
-        names = getattr(self, "feature_names_in_", [f"x{i}" for i in range(self.n_features_in_)])
-        majority = self.classes_[tree.majority]
-        lines = []
-        stack = [(0, 0, "")]
-        while stack:
-            node, depth, line = stack.pop()
-            feature = tree.feature[node]
-            if feature == LEAF:
-                weights = tree.class_weights[node]
-                errors = weights.sum() - weights.max()
-                shown = f"{weights.sum():.1f}/{errors:.1f}" if errors > _TOLERANCE else f"{weights.sum():.1f}"
-                line += f": {majority[node]} ({shown})"
-            if line:
-                lines.append(line)
-            if feature != LEAF:
-                labels = self.feature_categories_[feature]
-                for v in reversed(range(self.cardinality_[feature])):
-                    label = v if labels is None or v >= len(labels) else labels[v]
-                    branch = "|   " * depth + f"{names[feature]} = {label}"
-                    stack.append((tree.first_child[node] + v, depth + 1, branch))
-        return "\n".join(lines)
 
     def _check_parameters(self) -> None:
         if not (_is_number(self.min_cases) and 1 <= self.min_cases < np.inf):
@@ -282,8 +236,7 @@ class C45Classifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         """Return the number of categories of each feature, shape (n_features,)."""
         needed = codes.max(axis=0).astype(np.int64) + 1
         if self.categories is None:
-            declared = [0 if names is None else len(names) for names in self.feature_categories_]
-            return np.where([names is None for names in self.feature_categories_], needed, declared)
+            return needed
         given = np.asarray(self.categories)
         fits = given.shape == needed.shape and given.dtype.kind in "iu"
         if not (fits and ((given >= 1) & (given <= _MAX_CARDINALITY)).all()):
@@ -315,10 +268,9 @@ class C45Classifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     def _walk(self, X: Any) -> NDArray[np.int32]:
         """Return the last node of each row's path, shape (n_rows,)."""
         check_is_fitted(self)
-        coded = _coded(X, self.feature_categories_)
-        if not (_is_codes(coded) and coded.shape[1] == self.n_features_in_ and self._nameless):
-            coded = validate_data(self, coded, dtype="numeric", reset=False)
-        codes = np.array(_as_codes(coded), order="F")  # a copy: kernels take writable arrays only
+        if not (_is_codes(X) and X.shape[1] == self.n_features_in_ and self._nameless):
+            X = validate_data(self, X, dtype="numeric", reset=False)
+        codes = np.array(_as_codes(X), order="F")  # a copy: kernels take writable arrays only
         return np.asarray(walk(codes, self.tree_.feature, self.tree_.first_child, self.cardinality_))
 
 
@@ -333,37 +285,6 @@ def _numbered(labels: NDArray[Any]) -> tuple[NDArray[Any], NDArray[np.int64]]:
 
 def _is_codes(X: Any) -> bool:
     return type(X) is np.ndarray and X.dtype == CODE_DTYPE and X.ndim == 2 and X.size > 0
-
-
-def _declared_categories(X: pd.DataFrame) -> tuple[pd.Index | None, ...]:
-    """Return the categories of each column that is a categorical."""
-    return tuple(dtype.categories if isinstance(dtype, pd.CategoricalDtype) else None for dtype in X.dtypes)
-
-
-def _coded(X: Any, declared: tuple[pd.Index | None, ...]) -> Any:
-    """Return a data frame with codes among the ``declared`` categories in place of categoricals."""
-    if not isinstance(X, pd.DataFrame):
-        return X
-    columns = {}
-    for i, dtype in enumerate(X.dtypes):
-        column = X.iloc[:, i]
-        if isinstance(dtype, pd.CategoricalDtype):
-            codes = column.cat.codes.to_numpy()
-            expected = declared[i] if i < len(declared) else None
-            if expected is not None and not expected.equals(dtype.categories):
-                # A missing value, code -1, takes the last entry.
-                codes = np.append(expected.get_indexer(dtype.categories), _UNKNOWN)[codes]
-            columns[i] = codes
-        elif dtype.kind in "biuf":
-            columns[i] = column.to_numpy()
-        else:
-            raise C45InputError(
-                f"Column {X.columns[i]!r} is neither a categorical nor a column of codes",
-                expected="a pandas categorical, or whole numbers from 0",
-                got=str(dtype),
-                remedy="convert it with .astype('category')",
-            )
-    return pd.DataFrame(columns).set_axis(X.columns, axis=1)
 
 
 def _is_number(value: object) -> bool:

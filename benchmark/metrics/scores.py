@@ -3,23 +3,16 @@
 Ranking takes any scores; calibration, loss and generalized rates take scores in [0, 1].
 """
 
-from __future__ import annotations
-
 import functools
 import math
-from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING
+from collections.abc import Sequence
 
 import numpy as np
 from numpy.typing import NDArray
 
-from benchmark.errors import DataError
 from benchmark.metrics.declaration import Equivalent, Metric, in_aif360, in_fairlearn, metric, name_of
-from benchmark.metrics.inputs import Group, Predictions, UndefinedMetricError
+from benchmark.metrics.inputs import Group, UndefinedMetricError
 from benchmark.metrics.rates import BAD, FAIRLEARN, GOOD, UNSIGNED, apart
-
-if TYPE_CHECKING:
-    import pandas as pd
 
 Floats = NDArray[np.float64]
 
@@ -110,7 +103,7 @@ auc_gap = _of_scores(
     source=_GUIDE,
     compare="all_groups",
     equivalents=(Equivalent("AUC gap", "AUC Gap", "tests/metrics/test_scores.py::test_the_guides_example"),),
-    note=f"{UNSIGNED} For overlapping groups see auc_by_mask.",
+    note=UNSIGNED,
 )(lambda groups: apart(auc, groups))
 
 auc_group_min = _of_scores(
@@ -249,42 +242,3 @@ def generalized_equalized_odds_difference(groups: Sequence[Group]) -> float:
     return max(
         apart(rate, groups) for rate in (generalized_true_positive_rate, generalized_false_positive_rate)
     )
-
-
-def auc_by_mask(
-    y_true: NDArray[np.bool_], y_score: Floats, masks: Mapping[str, NDArray[np.bool_]]
-) -> pd.DataFrame:
-    """Return the AUC of groups that may overlap: by sex, by age, by both.
-
-    Labels (True for favorable), scores, and the masks of the groups by name have shape (n_rows,) each. A
-    row per group, in the order of ``masks``: ``group``, ``n`` (rows), ``n_positive`` (rows with a favorable
-    label), ``auc`` (NaN where there is none) and ``reason`` (why; else empty). A DataError means that arrays
-    do not fit. :func:`auc_gap_of` returns the largest difference between two of the groups.
-    """
-    import pandas as pd
-
-    rows = Predictions(np.zeros(len(y_true), np.uint8), ("everybody",), y_true, y_score=y_score)
-    table = []
-    for name, mask in masks.items():
-        if mask.dtype != np.bool_ or mask.shape != y_true.shape:
-            raise DataError(
-                f"The mask {name!r} cannot be used",
-                expected=f"a bool array of shape {y_true.shape}, True for members of the group",
-                got=f"{mask.dtype} of shape {mask.shape}",
-            )
-        members = rows.take(mask)
-        group = Group.of(members.counts, [0], f"the group {name!r}", members)
-        try:
-            value, reason = auc(group), ""
-        except UndefinedMetricError as undefined:
-            value, reason = math.nan, undefined.what
-        table.append((name, group.n_rows, int(group.positives), value, reason))
-    return pd.DataFrame(table, columns=["group", "n", "n_positive", "auc", "reason"])
-
-
-def auc_gap_of(frame: pd.DataFrame) -> float:
-    """Return the highest minus the lowest AUC of :func:`auc_by_mask`.
-
-    It is NaN if a group has no AUC, or there is no group. Drop groups without an AUC first to ignore them.
-    """
-    return float(frame["auc"].max(skipna=False) - frame["auc"].min(skipna=False))

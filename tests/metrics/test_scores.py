@@ -7,16 +7,13 @@ from fractions import Fraction
 from itertools import pairwise
 
 import numpy as np
-import pandas as pd
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 from sklearn.metrics import log_loss, roc_auc_score, roc_curve
 
-from benchmark.errors import DataError
 from benchmark.metrics import MetricResults, Predictions, evaluate, list_families, measure
-from benchmark.metrics.scores import auc_by_mask, auc_gap_of
 
 Bools = NDArray[np.bool_]
 Floats = NDArray[np.float64]
@@ -180,46 +177,6 @@ def test_a_missing_label_leaves_a_reason() -> None:
 # ---- groups that overlap
 
 
-def test_overlapping_groups() -> None:
-    rows = random_rows(2)
-    assert rows.y_true is not None
-    assert rows.y_score is not None
-    masks = {
-        "all": np.ones(800, dtype=bool),
-        "first": rows.codes == 0,
-        "low": rows.y_score < 0.5,
-        "first and low": (rows.codes == 0) & (rows.y_score < 0.5),
-    }
-    frame = auc_by_mask(rows.y_true, rows.y_score, masks)
-    assert list(frame.columns) == ["group", "n", "n_positive", "auc", "reason"]
-    assert list(frame.group) == list(masks)
-    assert list(frame.n) == [m.sum() for m in masks.values()]
-    assert list(frame.n_positive) == [(m & rows.y_true).sum() for m in masks.values()]
-    expected = [roc_auc_score(rows.y_true[m], rows.y_score[m]) for m in masks.values()]
-    assert list(frame.auc) == pytest.approx(expected, abs=1e-12)
-    assert auc_gap_of(frame) == pytest.approx(max(expected) - min(expected), abs=1e-12)
-    apart = auc_by_mask(rows.y_true, rows.y_score, {"a": rows.codes == 0, "b": rows.codes == 1})
-    assert auc_gap_of(apart) == pytest.approx(values(rows, "auc_gap")[""], abs=1e-15)
-
-
-def test_overlapping_groups_without_an_auc() -> None:
-    y_true, y_score = np.array([1, 0, 0]) == 1, np.array([3.0, 2.0, 1.0])
-    frame = auc_by_mask(y_true, y_score, {"all": y_true | True, "b": ~y_true, "nobody": y_true & False})
-    assert list(frame.reason) == [
-        "",
-        "there is no row of the group 'b' with a favorable label",
-        "there is no row of the group 'nobody' with an unfavorable label",
-    ]
-    assert math.isnan(auc_gap_of(frame))
-    assert auc_gap_of(frame.dropna(subset="auc")) == 0
-    assert math.isnan(auc_gap_of(auc_by_mask(y_true, y_score, {})))
-    for mask in (np.array([1, 0, 0]), y_true[:2]):
-        with pytest.raises(DataError, match="The mask 'x' cannot be used"):
-            auc_by_mask(y_true, y_score, {"x": mask})
-    with pytest.raises(DataError, match="y_score cannot be used"):
-        auc_by_mask(y_true, np.array([1.0, 2.0, math.nan]), {})
-
-
 def test_the_guides_example() -> None:
     """The guide's text: Female 0.781, Other 0.617, gap 0.164; its table has another row for Other."""
 
@@ -234,8 +191,6 @@ def test_the_guides_example() -> None:
     )
     assert values(rows, "auc") == pytest.approx(aucs)
     assert values(rows, "auc_gap") == {"": pytest.approx(0.164)}
-    frame = pd.DataFrame({"group": aucs.keys(), "auc": aucs.values()})
-    assert auc_gap_of(frame) == pytest.approx(0.164)
 
 
 # ---- probabilities
