@@ -9,7 +9,7 @@ import pandas as pd
 import pytest
 
 from benchmark.atlas.file import load_atlas
-from benchmark.audit.alternation.experiment import load_alternation
+from benchmark.audit.alternation import load_alternation
 from benchmark.cli import main
 from benchmark.data.card import list_cards, load_card
 from benchmark.declarations import kind_of

@@ -14,7 +14,7 @@ from typing import NamedTuple
 
 from benchmark import columns
 from benchmark.atlas import description as atlas
-from benchmark.audit.alternation.exchange import ALTERNATION_COLUMNS
+from benchmark.audit.alternation import ALTERNATION_COLUMNS
 from benchmark.runs.analysis import GAP_COLUMNS, folder_statistics
 from benchmark.runs.finished import SUMMARY_COLUMNS
 from benchmark.statistics.restoration import RESTORATION_COLUMNS

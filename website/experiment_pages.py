@@ -8,8 +8,8 @@ from pathlib import Path
 
 from benchmark.atlas.file import KIND as ATLAS
 from benchmark.atlas.file import load_atlas
-from benchmark.audit.alternation.experiment import KIND as ALTERNATION
-from benchmark.audit.alternation.experiment import load_alternation
+from benchmark.audit.alternation import KIND as ALTERNATION
+from benchmark.audit.alternation import load_alternation
 from benchmark.bias import Bias, BiasKind
 from benchmark.columns import ORIGINAL
 from benchmark.data.card import load_card

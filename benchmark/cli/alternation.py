@@ -19,7 +19,7 @@ def add_options(option: Options) -> None:
 
 
 def execute(options: argparse.Namespace) -> int:
-    from benchmark.audit.alternation.experiment import load_alternation, run_alternation
+    from benchmark.audit.alternation import load_alternation, run_alternation
     from benchmark.columns import MANIFEST_NAME
     from benchmark.experiment.versions import package_versions
     from benchmark.runs.folder_notes import first_folder

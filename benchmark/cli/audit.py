@@ -168,7 +168,7 @@ def _reference(text: str, frame: pd.DataFrame, columns: Columns) -> str | dict[s
 
 def _guide() -> int:
     from benchmark.audit import walk
-    from benchmark.audit.wording import title
+    from benchmark.report.audit import title
 
     if not (sys.stdin.isatty() and sys.stdout.isatty()):
         from benchmark.audit import TREE

@@ -11,8 +11,7 @@ import pandas as pd
 from matplotlib.lines import Line2D
 from matplotlib.ticker import FormatStrFormatter, NullLocator
 
-from benchmark.audit.alternation.exchange import Variant
-from benchmark.audit.alternation.experiment import AlternationExperiment, AlternationOutcome
+from benchmark.audit.alternation import AlternationExperiment, AlternationOutcome, Variant
 from benchmark.figures import Drawing
 from benchmark.figures.page import Page
 from benchmark.figures.style import line_style, padded, set_level_ticks, styled

@@ -10,8 +10,7 @@ import pandas as pd
 import pytest
 from matplotlib.figure import Figure
 
-from benchmark.audit.alternation import ALTERNATION_COLUMNS
-from benchmark.audit.alternation.experiment import AlternationExperiment, AlternationOutcome
+from benchmark.audit.alternation import ALTERNATION_COLUMNS, AlternationExperiment, AlternationOutcome
 from benchmark.figures.alternation import alternation_figures, draw_divergences, draw_means
 from benchmark.figures.style import render
 from tests.helpers.figure_checks import cut_off, legend_overlaps_panels, overlapping, panels, texts_of

@@ -26,7 +26,7 @@ from pathlib import Path
 import numpy as np
 
 from benchmark.audit import Columns, audit_predictions, read_predictions
-from benchmark.audit.alternation.experiment import load_alternation
+from benchmark.audit.alternation import load_alternation
 from benchmark.cli import main
 from benchmark.data.card import load_card
 from benchmark.data.load import load_dataset
