@@ -3,11 +3,9 @@
 A kind is one file. A bias is a sequence of steps, each a kind with parameters (:class:`Bias`).
 """
 
-from benchmark.bias.base import BiasKind, Chances, Rows, by_label
-from benchmark.bias.group import Group
-from benchmark.bias.level import Level, Rate
-from benchmark.bias.planting import Bias, Expected, Planted
-from benchmark.bias.registry import list_bias_kinds, make_bias, make_step, register
+from benchmark.bias.base import BiasKind, Chances, Rows, by_label, list_bias_kinds, make_step, register
+from benchmark.bias.parameters import Group, Level, Rate
+from benchmark.bias.planting import Bias, Expected, Planted, make_bias
 from benchmark.data.row_facts import Score
 
 __all__ = [

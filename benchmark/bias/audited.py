@@ -1,7 +1,6 @@
 """Audited bias: both groups as an audit recorded them, a real bias in place of a planted one."""
 
-from benchmark.bias.base import BiasKind, Chances, Rows
-from benchmark.bias.registry import register
+from benchmark.bias.base import BiasKind, Chances, Rows, register
 
 
 @register

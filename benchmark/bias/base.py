@@ -4,21 +4,23 @@ from __future__ import annotations
 
 import math
 from abc import ABC
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Any, ClassVar, Self, TypeAlias
+from typing import Any, ClassVar, Self, TypeAlias, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
-from pydantic import BaseModel
+from pydantic import BaseModel, ValidationError
 
 from benchmark.bias.edits import BiasEdit
 from benchmark.data.row_facts import Judged, Score
 from benchmark.data.table import Schema, Table
+from benchmark.declarations import broken_rules
 from benchmark.errors import BiasError
 from benchmark.models import STRICT
 from benchmark.network.model import Network
-from benchmark.registry import class_flaws
+from benchmark.registry import Registry, class_flaws
 
 Array: TypeAlias = NDArray[np.float64]
 AKPINAR = (
@@ -110,7 +112,7 @@ class BiasKind(BaseModel, ABC):
     """A way of planting a known amount of bias: one step of a :class:`~benchmark.bias.planting.Bias`.
 
     Annotated fields are its parameters, each with a default. A parameter that depends on the level of bias
-    is a :class:`~benchmark.bias.level.Rate` or :class:`~benchmark.bias.level.Level`.
+    is a :class:`~benchmark.bias.parameters.Rate` or :class:`~benchmark.bias.parameters.Level`.
 
     A kind implements at least one of three methods: ``edited`` changes the network, ``chances`` makes labels
     wrong and rows missing, ``recorded`` changes features. The chances give both the samples and their exact
@@ -282,3 +284,47 @@ def no_audit(kind: str) -> BiasError:
         got="a dataset without it",
         remedy="set audit = true if chance decided who belongs to which group, or use another kind",
     )
+
+
+K = TypeVar("K", bound=type[BiasKind])
+
+_REGISTRY: Registry[type[BiasKind]] = Registry(
+    "bias kind",
+    BiasError,
+    package="benchmark.bias",
+    entry_points="betabench.bias_kinds",
+    flaws=declaration_flaws,
+)
+
+
+def register(kind: K) -> K:
+    """Register a kind of bias under its ``name``: the decorator of every kind.
+
+    A BiasError means that the class is abstract, that its declaration is incomplete, or that its name is
+    taken.
+    """
+    _REGISTRY.add(vars(kind).get("name"), kind)
+    return kind
+
+
+def make_step(name: str, parameters: Mapping[str, Any] | None = None) -> BiasKind:
+    """Return a kind of bias by name, with parameters; all others take their defaults.
+
+    An UnknownNameError means that no kind has the name, a BiasError that a parameter does not exist or has no
+    valid value.
+    """
+    kind = _REGISTRY.get(name)
+    try:
+        return kind.model_validate(dict(parameters or {}))
+    except ValidationError as error:
+        rules = broken_rules(error, kind, f"the bias kind {name!r}")
+        raise BiasError(
+            f"The bias kind {name!r} is given wrong parameters: " + "; ".join(rules),
+            expected=", ".join(kind.model_fields) or "no parameters",
+            remedy="correct the step; 'betabench list bias-kinds' shows parameters and defaults",
+        ) from None
+
+
+def list_bias_kinds() -> dict[str, type[BiasKind]]:
+    """Return all kinds of bias by name, sorted by name."""
+    return _REGISTRY.items()

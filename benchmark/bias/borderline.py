@@ -2,10 +2,8 @@
 
 import numpy as np
 
-from benchmark.bias.base import Array, BiasKind, Chances, Rows, by_label, no_boundary
-from benchmark.bias.group import DEPRIVED, Group
-from benchmark.bias.level import Rate
-from benchmark.bias.registry import register
+from benchmark.bias.base import Array, BiasKind, Chances, Rows, by_label, no_boundary, register
+from benchmark.bias.parameters import DEPRIVED, Group, Rate
 from benchmark.data.table import Table
 from benchmark.errors import BiasError
 

@@ -4,9 +4,8 @@ from typing import Self
 
 import numpy as np
 
-from benchmark.bias.base import BiasKind, Chances, Rows
+from benchmark.bias.base import BiasKind, Chances, Rows, register
 from benchmark.bias.edits import BiasEdit, active_edits, apply_bias, check_edits, deprived_edits
-from benchmark.bias.registry import register
 from benchmark.data.table import Schema
 from benchmark.errors import BiasError
 from benchmark.network.model import Network

@@ -2,9 +2,8 @@
 
 import numpy as np
 
-from benchmark.bias.base import BiasKind, Chances, Rows, no_judged
-from benchmark.bias.level import Rate
-from benchmark.bias.registry import register
+from benchmark.bias.base import BiasKind, Chances, Rows, no_judged, register
+from benchmark.bias.parameters import Rate
 
 
 @register

@@ -1,9 +1,7 @@
 """Label noise: records that are wrong in either direction."""
 
-from benchmark.bias.base import AKPINAR, BiasKind, Chances, Rows, by_label
-from benchmark.bias.group import ALL, Group
-from benchmark.bias.level import Rate
-from benchmark.bias.registry import register
+from benchmark.bias.base import AKPINAR, BiasKind, Chances, Rows, by_label, register
+from benchmark.bias.parameters import ALL, Group, Rate
 
 
 @register

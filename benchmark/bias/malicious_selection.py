@@ -1,9 +1,7 @@
 """Malicious selection: records in favor of one group and against all others are missing."""
 
-from benchmark.bias.base import BiasKind, Chances, Rows, by_label
-from benchmark.bias.group import DEPRIVED, Group
-from benchmark.bias.level import Rate
-from benchmark.bias.registry import register
+from benchmark.bias.base import BiasKind, Chances, Rows, by_label, register
+from benchmark.bias.parameters import DEPRIVED, Group, Rate
 
 
 @register

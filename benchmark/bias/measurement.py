@@ -2,10 +2,8 @@
 
 import numpy as np
 
-from benchmark.bias.base import AKPINAR, BiasKind, require_feature, require_order
-from benchmark.bias.group import DEPRIVED, Group
-from benchmark.bias.level import Rate
-from benchmark.bias.registry import register
+from benchmark.bias.base import AKPINAR, BiasKind, register, require_feature, require_order
+from benchmark.bias.parameters import DEPRIVED, Group, Rate
 from benchmark.data.table import Schema, Table
 
 

@@ -4,10 +4,8 @@ from dataclasses import replace
 
 import numpy as np
 
-from benchmark.bias.base import BiasKind, require_feature
-from benchmark.bias.group import ALL, Group
-from benchmark.bias.level import Rate
-from benchmark.bias.registry import register
+from benchmark.bias.base import BiasKind, register, require_feature
+from benchmark.bias.parameters import ALL, Group, Rate
 from benchmark.data.table import Schema, Table
 
 

@@ -5,8 +5,7 @@ from typing import Self
 
 import numpy as np
 
-from benchmark.bias.base import AKPINAR, BiasKind, require_feature, some_feature
-from benchmark.bias.registry import register
+from benchmark.bias.base import AKPINAR, BiasKind, register, require_feature, some_feature
 from benchmark.data.table import Schema, Table
 from benchmark.errors import BiasError
 

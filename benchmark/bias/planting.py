@@ -11,9 +11,9 @@ from functools import cached_property
 
 import numpy as np
 
-from benchmark.bias.base import Array, BiasKind, Chances, Rows, overrides
+from benchmark.bias.base import make_step, Array, BiasKind, Chances, Rows, overrides
 from benchmark.bias.edits import BiasEdit, check_beta
-from benchmark.bias.level import Level
+from benchmark.bias.parameters import Level
 from benchmark.data.table import CODE_DTYPE, Schema, Table
 from benchmark.errors import BetabenchError, BiasError, UnknownNameError
 from benchmark.network.model import Network, joint_distribution, sample
@@ -247,6 +247,11 @@ class Bias:
                 got=got,
                 remedy="plant less, or keep a share of each group and label",
             )
+
+
+def make_bias(*steps: str | BiasKind) -> Bias:
+    """Return a bias of some steps: kinds, or names of kinds that need no parameters."""
+    return Bias(tuple(make_step(step) if isinstance(step, str) else step for step in steps))
 
 
 @contextlib.contextmanager

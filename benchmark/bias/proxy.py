@@ -5,10 +5,8 @@ from typing import Self
 
 import numpy as np
 
-from benchmark.bias.base import BiasKind
-from benchmark.bias.group import DEPRIVED, Group
-from benchmark.bias.level import Rate
-from benchmark.bias.registry import register
+from benchmark.bias.base import BiasKind, register
+from benchmark.bias.parameters import DEPRIVED, Group, Rate
 from benchmark.data.table import Column, Schema, Table
 from benchmark.errors import BiasError
 

@@ -2,10 +2,8 @@
 
 import numpy as np
 
-from benchmark.bias.base import BiasKind, Chances, Rows, no_score
-from benchmark.bias.group import DEPRIVED, Group
-from benchmark.bias.level import Level
-from benchmark.bias.registry import register
+from benchmark.bias.base import BiasKind, Chances, Rows, no_score, register
+from benchmark.bias.parameters import DEPRIVED, Group, Level
 from benchmark.data.table import Schema
 
 

@@ -5,10 +5,8 @@ from typing import Annotated, Literal
 import numpy as np
 from pydantic import Field
 
-from benchmark.bias.base import Array, BiasKind, Chances, Rows, no_score, require_order
-from benchmark.bias.group import DEPRIVED, Group
-from benchmark.bias.level import Rate
-from benchmark.bias.registry import register
+from benchmark.bias.base import Array, BiasKind, Chances, Rows, no_score, register, require_order
+from benchmark.bias.parameters import DEPRIVED, Group, Rate
 from benchmark.data.table import Schema
 
 

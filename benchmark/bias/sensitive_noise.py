@@ -2,10 +2,8 @@
 
 import numpy as np
 
-from benchmark.bias.base import BiasKind
-from benchmark.bias.group import ALL, Group
-from benchmark.bias.level import Rate
-from benchmark.bias.registry import register
+from benchmark.bias.base import BiasKind, register
+from benchmark.bias.parameters import ALL, Group, Rate
 from benchmark.data.table import Schema, Table
 from benchmark.errors import BiasError
 

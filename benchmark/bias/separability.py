@@ -2,10 +2,8 @@
 
 import numpy as np
 
-from benchmark.bias.base import BiasKind, require_feature
-from benchmark.bias.group import DEPRIVED, Group
-from benchmark.bias.level import Rate
-from benchmark.bias.registry import register
+from benchmark.bias.base import BiasKind, register, require_feature
+from benchmark.bias.parameters import DEPRIVED, Group, Rate
 from benchmark.data.table import Schema, Table
 
 
