@@ -19,18 +19,14 @@ from benchmark.data.true_rates import rates_of_sides
 from benchmark.data.uncarded import read_uncarded
 from benchmark.errors import ExperimentError
 from benchmark.experiment.expand import narrow
-from benchmark.experiment.first_file import first_experiment, reachable_doses
-from benchmark.experiment.plan import load_experiment
-from benchmark.experiment.quick_defaults import (
-    BIAS,
-    CLASSIFIERS,
+from benchmark.experiment.first_file import (
     DATASET,
     MOST_REPETITIONS,
-    OTHER_CLASSIFIERS,
-    OTHER_REPETITIONS,
-    SEED,
-    QuickOptions,
+    experiment_text,
+    first_experiment,
+    require_reachable,
 )
+from benchmark.experiment.plan import load_experiment
 from benchmark.facts import facts_of
 from benchmark.file_options import FileOptions
 from benchmark.metrics import list_metrics
@@ -46,6 +42,9 @@ from benchmark.statistics.recommendation import ROPE
 from benchmark.text.terminal import Steps, output_console, print_markdown, say
 from benchmark.text.writing import FORMATS_WRITTEN, figure_choice, require_writable, write_atomically
 
+_OTHER_CLASSIFIERS = ("logistic_regression", "gradient_boosting")  # that may be clearly more accurate
+_OTHER_REPETITIONS = 5  # that show it
+
 if TYPE_CHECKING:
     from rich.console import Console
 
@@ -57,16 +56,16 @@ def quick(
     sensitive: object = None,
     favorable: object = None,
     deprived: object = None,
-    bias: str = BIAS,
+    bias: str = "label",
     doses: Sequence[float] | None = None,
     betas: Sequence[float] | None = None,
     true_rate: Mapping[Any, float] | str | None = None,
-    classifier: str | Sequence[str] = CLASSIFIERS,
+    classifier: str | Sequence[str] = "c45",
     techniques: Sequence[str] | None = None,
     stage: str | None = None,
     plugins: Sequence[str | Path] = (),
     repetitions: int | None = None,
-    seed: int = SEED,
+    seed: int = 1,
     accept: float | None = None,
     output: str | Path | None = None,
     workers: int | None = None,
@@ -119,8 +118,8 @@ def quick(
     plugins : sequence of str or Path, default ()
         Files that register techniques, classifiers or kinds of bias.
     repetitions : int, optional
-        Number of splits into training and test rows; by default 30 if that takes about a minute, else fewer.
-        The data and the options decide, not the speed of this machine.
+        Number of splits into training and test rows; by default 30 if that takes about a minute, else 10. The
+        data and the options decide, not the speed of this machine.
     seed : int, default 1
         Root of all random numbers. The same data, options and seed give the same numbers, whatever the name
         of the file.
@@ -157,13 +156,9 @@ def quick(
 
     roles = {"label": label, "favorable": favorable, "sensitive": sensitive, "deprived": deprived}
     file_options = FileOptions.of(**roles, **reading)
-    classifiers = (classifier,) if isinstance(classifier, str) else classifier
-    quick_options = QuickOptions(
-        bias, doses, betas, classifiers, repetitions, seed, accept, true_rate, techniques, stage, plugins
-    )
     console = console or output_console(quiet=not progress)
     figures = figure_choice(figures)
-    for plugin in quick_options.plugins:
+    for plugin in plugins:
         load_plugin(plugin)
     is_frame = isinstance(data, pd.DataFrame)
     name = "data" if is_frame else slug(Path(str(data)).name.partition(".")[0])
@@ -177,12 +172,25 @@ def quick(
         rows = read_uncarded(data, file_options, folder, DATASET)
     drafted = rows.draft
     assert drafted.reading is not None
-    true_rates = quick_options.true_rates
-    rates = None if true_rates is None else rates_of_sides(true_rates, drafted.reading)
-    title, schema = f"{name}, a first look", rows.table.schema
-    experiment = first_experiment(quick_options, name, title, schema, drafted.n_rows, rates)
-    reachable_doses(quick_options, rows.table)
-    texts |= {"card.toml": rows.card, "experiment.toml": experiment.text}
+    classifiers = (classifier,) if isinstance(classifier, str) else tuple(classifier)
+    experiment = first_experiment(
+        name,
+        rows.table.schema,
+        drafted.n_rows,
+        bias=bias,
+        doses=doses,
+        betas=betas,
+        classifiers=classifiers,
+        techniques=techniques,
+        stage=stage,
+        plugins=plugins,
+        repetitions=repetitions,
+        seed=seed,
+        accept=accept,
+        true_rates=None if true_rate is None else rates_of_sides(true_rate, drafted.reading),
+    )
+    require_reachable(experiment, rows.table)
+    texts |= {"card.toml": rows.card, "experiment.toml": experiment_text(experiment)}
     folder = _folder_for(first, texts, named=output is not None)
     if folder != first:
         say(console, f"{first} has another first look, which stays. The results are in {folder}.")
@@ -205,8 +213,7 @@ def quick(
             folder / "statistics", statistics, facts, figures=figures == "all", formats=formats, page=folder
         )
         steps.step("trying other classifiers")
-        better = _better_classifier(folder, quick_options, workers)
-    planned = facts.run.protocol.repetitions
+        better = _better_classifier(folder, classifiers, plugins, workers)
     answer = answer_text(
         facts,
         "quick",
@@ -217,9 +224,8 @@ def quick(
         read_lines=summary_lines(drafted),
         with_rows=is_frame,
         better=better,
-        used=quick_options.classifiers[0],
-        notes=experiment.notes,
-        more_repetitions=MOST_REPETITIONS if planned < MOST_REPETITIONS else 0,
+        used=classifiers[0],
+        more_repetitions=MOST_REPETITIONS if experiment["repetitions"] < MOST_REPETITIONS else 0,
         full=full,
     )
     print_markdown(console, answer)
@@ -227,14 +233,13 @@ def quick(
 
 
 def _better_classifier(
-    folder: Path, quick_options: QuickOptions, workers: int | None
+    folder: Path, classifiers: Sequence[str], plugins: Sequence[str | Path], workers: int | None
 ) -> Mapping[str, Any] | None:
-    """Return a classifier that is clearly more accurate than the used one, with its gain; None without one.
+    """Return a classifier that is clearly more accurate than the first one, with its gain; None without one.
 
     All are trained without mitigation on the same splits, in which nothing is planted.
     """
-    used = quick_options.classifiers[0]
-    others = [name for name in OTHER_CLASSIFIERS if name not in quick_options.classifiers]
+    used, others = classifiers[0], [name for name in _OTHER_CLASSIFIERS if name not in classifiers]
     if not others:
         return None
     whole = load_experiment(folder / "experiment.toml")
@@ -243,10 +248,10 @@ def _better_classifier(
         techniques=[UNTREATED],
         classifiers=[used, *others],
         betas=[0.0],
-        repetitions=min(OTHER_REPETITIONS, whole.repetitions),
+        repetitions=min(_OTHER_REPETITIONS, whole.repetitions),
     ).model_copy(update={"paired_betas": False})  # no refits
     with TemporaryDirectory() as scratch:
-        made = run(plain, plugins=quick_options.plugins, output=scratch, workers=workers, progress=False)
+        made = run(plain, plugins=plugins, output=scratch, workers=workers, progress=False)
         frames = read_frames(made.folder)
 
     def by_classifier(frame: pd.DataFrame) -> pd.DataFrame:

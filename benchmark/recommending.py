@@ -15,7 +15,7 @@ from benchmark.atlas.adviser import WORDS, Advice, Adviser, Stage, condition_of,
 from benchmark.atlas.features import data_features
 from benchmark.columns import RESTORE
 from benchmark.data.uncarded import UncardedRows, read_uncarded
-from benchmark.experiment.quick_defaults import TECHNIQUES as TRIED_BY_QUICK
+from benchmark.experiment.first_file import TECHNIQUES as TRIED_BY_QUICK
 from benchmark.file_options import FileOptions
 from benchmark.text.terminal import as_text
 from benchmark.wording import render_values

@@ -25,9 +25,13 @@ from benchmark.data.doubts import DoubtError
 from benchmark.data.table import CODE_DTYPE, Column, Schema, Table
 from benchmark.errors import BetabenchError, BiasError, DataError, ExperimentError, UnknownNameError
 from benchmark.experiment import first_file
-from benchmark.experiment.first_file import first_experiment, reachable_doses
+from benchmark.experiment.first_file import (
+    TECHNIQUES,
+    experiment_text,
+    first_experiment,
+    require_reachable,
+)
 from benchmark.experiment.plan import Experiment, load_experiment
-from benchmark.experiment.quick_defaults import TECHNIQUES, QuickOptions
 from benchmark.registry import load_plugin
 from benchmark.statistics import hidden_bias
 from benchmark.statistics.cells import Resampling
@@ -235,7 +239,7 @@ def test_what_bias_does_is_what_ten_lines_of_scikit_learn_find() -> None:
         ({"doses": [5]}, r"0\.05 for 5 %"),
         ({"doses": [0.1], "betas": [0.1]}, "both given.*with --doses.*with --betas"),
         ({"doses": [0.8, 0.9]}, r"No dose can be reached.*at most 0\.\d+.*--doses.*--betas"),
-        ({"bias": "label_noise"}, r"Doses cannot be solved.*in place of doses: --betas"),
+        ({"bias": "label_noise"}, r"Doses cannot be solved.*'betas', in place of 'doses'"),
         ({"true_rate": {"f": 0.4}}, "No outside rate is given for the favored group.*--true-rate"),
         ({"true_rate": {"f": 0.4, "x": 0.4}}, "no group 'x'.*in --true-rate"),
         ({"true_rate": {"f": 40, "m": 0.4}}, "write 0.4 for 40 %"),
@@ -282,40 +286,37 @@ def _schema(n_columns: int) -> Schema:
     return Schema(columns, "hired", "yes", "sex", 'F "x"')
 
 
-def made_of(n_rows: int, n_columns: int = 3, **asked: Any) -> tuple[Experiment, tuple[str, ...]]:
-    """Return the experiment on so many rows and columns, read from its file, and its notes."""
-    made = first_experiment(QuickOptions(**asked), "a", 'a "quoted" title', _schema(n_columns), n_rows)
+def made_of(n_rows: int, n_columns: int = 3, **asked: Any) -> Experiment:
+    """Return the experiment on so many rows and columns, read from its file."""
+    made = first_experiment('a "quoted" name', _schema(n_columns), n_rows, **asked)
     Path("card.toml").write_text("")
-    Path("experiment.toml").write_text(made.text, encoding="utf-8")
-    return load_experiment("experiment.toml"), made.notes
+    Path("experiment.toml").write_text(experiment_text(made | {"name": "a"}), encoding="utf-8")
+    return load_experiment("experiment.toml")
 
 
 def test_few_rows_are_tested_in_folds_and_many_in_a_holdout() -> None:
-    made, notes = made_of(200)
+    made = made_of(200)
     assert (made.train, made.folds, made.holdout, made.paired_betas) == ("data", 3, None, True)
     assert (made.betas, made.doses, made.levels) == ((), (0.05, 0.1), (0.0, 0.05, 0.1))
     assert (len(made.techniques), made.datasets[0].name) == (9, "data")
     assert made.datasets[0].true_rates is None
     assert [bias.name for bias in made.datasets[0].bias] == ["label"]
-    assert (made.train_rows, made.title) == ("data", 'a "quoted" title')
-    assert len(notes) <= 1
-    made, _ = made_of(20_000)
+    assert (made.train_rows, made.title) == ("data", 'a "quoted" name, a first look')
+    made = made_of(20_000)
     assert (made.folds, made.holdout, made.train_rows, made.repetitions) == (None, 0.3, "data", 30)
-    made, notes = made_of(1_000_000)
-    assert (made.train_rows, made.folds) == (50_000, None)
-    assert made.holdout == 0.3
-    assert "trained on 50,000 rows" in notes[0]
+    made = made_of(1_000_000)
+    assert (made.train_rows, made.folds, made.holdout) == (50_000, None, 0.3)
 
 
-def test_repetitions_follow_from_the_rows_and_from_what_is_asked() -> None:
-    made, notes = made_of(200, classifiers=("c45", "gradient_boosting"))
+def test_repetitions_follow_from_the_values_and_from_what_is_asked() -> None:
+    assert made_of(2_000, n_columns=10).repetitions == 30
+    assert made_of(2_000, n_columns=300).repetitions == 10
+    made = made_of(200, classifiers=("c45", "gradient_boosting"))
     assert made.repetitions == 10
-    assert "There are 10 repetitions, which take about " in notes[0]
-    assert "set --repetitions to 30" in notes[0]
     assert [own.name for own in made.classifiers] == ["c45", "gradient_boosting"]
-    made, notes = made_of(200, repetitions=7, betas=(0.4,), seed=3)
-    assert (made.repetitions, made.betas, made.seed, notes) == (7, (0.0, 0.4), 3, ())
-    made, _ = made_of(200, doses=(0.2, 0.03))
+    made = made_of(200, repetitions=7, betas=(0.4,), seed=3)
+    assert (made.repetitions, made.betas, made.seed) == (7, (0.0, 0.4), 3)
+    made = made_of(200, doses=(0.2, 0.03))
     assert (made.betas, made.doses) == ((), (0.03, 0.2))
 
 
@@ -338,7 +339,7 @@ class Nothing(PreProcessing):
 
 def test_techniques_stage_and_plugins_can_be_chosen(tmp_path: Path) -> None:
     def names(**asked: Any) -> list[str]:
-        return [own.name for own in made_of(200, **asked)[0].techniques]
+        return [own.name for own in made_of(200, **asked).techniques]
 
     assert names(techniques=("massaging", "reweighing_favored")) == [
         "none",
@@ -356,7 +357,7 @@ def test_techniques_stage_and_plugins_can_be_chosen(tmp_path: Path) -> None:
     plugin.parent.mkdir()
     plugin.write_text(PLUGIN)
     load_plugin(plugin)
-    made, _ = made_of(200, techniques=("nothing_at_all",), plugins=(str(plugin),))
+    made = made_of(200, techniques=("nothing_at_all",), plugins=(str(plugin),))
     assert made.plugins == (plugin.resolve().as_posix(),)
     assert names(techniques=("nothing_at_all",), plugins=(str(plugin),)) == ["none", "nothing_at_all"]
 
@@ -404,7 +405,7 @@ def test_a_clearly_more_accurate_classifier_is_named(
     frames = SimpleNamespace(results=results, resampling=Resampling({"data": 0.5}))
     monkeypatch.setattr(first_look, "run", run)
     monkeypatch.setattr(first_look, "read_frames", lambda _folder: frames)
-    better = first_look._better_classifier(Path(), QuickOptions(), 1)
+    better = first_look._better_classifier(Path(), ["c45"], (), 1)
     (experiment,) = asked
     assert [entry.name for entry in experiment.techniques] == ["none"]
     assert (experiment.levels, experiment.repetitions) == ((0.0,), 5)
@@ -419,15 +420,11 @@ def test_a_clearly_more_accurate_classifier_is_named(
 
 def test_outside_rates_stand_in_the_file_and_change_no_cell() -> None:
     rates = {"deprived": 0.4, "favored": 0.42}
-    made = first_experiment(QuickOptions(), "a", "b", _schema(3), 200, rates)
-    Path("card.toml").write_text("")
-    Path("experiment.toml").write_text(made.text, encoding="utf-8")
-    (dataset,) = load_experiment("experiment.toml").datasets
+    (dataset,) = made_of(200, true_rates=rates).datasets
     assert dataset.true_rates is not None
     assert dataset.true_rates.model_dump() == rates
-    Path("experiment.toml").write_text(made.text.replace("0.42", "1.42"), encoding="utf-8")
     with pytest.raises(ExperimentError, match="true_rates"):
-        load_experiment("experiment.toml")
+        made_of(200, true_rates={**rates, "favored": 1.42})
 
 
 def _labelled(deprived: int, favored: int) -> Table:
@@ -438,23 +435,31 @@ def _labelled(deprived: int, favored: int) -> Table:
     return Table(_schema(3), codes)
 
 
-def test_doses_are_solved_on_all_rows_and_what_cannot_be_reached_is_said() -> None:
-    near, far = reachable_doses(QuickOptions(), _labelled(7, 60))
-    assert near.beta == pytest.approx(0.05 / 0.07)
-    assert (far.beta, far.gap) == (None, pytest.approx(0.07))
-    with pytest.raises(BiasError, match=r"No dose can be reached.*at most 0\.03.*--doses.*--betas"):
-        reachable_doses(QuickOptions(), _labelled(3, 60))
-    assert reachable_doses(QuickOptions(betas=(0.3,)), _labelled(3, 60)) == ()
-    (edited,) = reachable_doses(QuickOptions(bias="cpt", doses=(0.1,)), _labelled(40, 60))
-    assert edited.beta == pytest.approx(0.25)
+@pytest.mark.parametrize(
+    ("asked", "deprived", "reached"),
+    [
+        ({}, 7, True),  # 0.05 is in reach, 0.1 is not
+        ({}, 3, False),
+        ({"betas": (0.3,)}, 3, True),
+        ({"bias": "cpt", "doses": (0.1,)}, 40, True),
+        ({"bias": "borderline", "doses": (0.4,)}, 40, False),
+    ],
+)
+def test_a_dose_that_no_level_reaches_is_refused(asked: dict[str, Any], deprived: int, reached: bool) -> None:
+    made, table = first_experiment("a", _schema(3), 200, **asked), _labelled(deprived, 60)
+    if reached:
+        require_reachable(made, table)
+        return
+    with pytest.raises(BiasError, match=r"No dose can be reached.*at most 0\.\d+.*--doses.*--betas"):
+        require_reachable(made, table)
 
 
 def test_a_bias_that_changes_the_world_draws_rows_from_the_network() -> None:
-    made, _ = made_of(60_000, bias="cpt")
+    made = made_of(60_000, bias="cpt")
     assert (made.train, made.splits, made.train_rows) == ("network", False, 50_000)
     (edit,) = made.datasets[0].bias[0].to_bias().edits
     assert (edit.attribute, edit.group) == ("sex", 'F "x"')
-    made, _ = made_of(60_000, bias="selection")
+    made = made_of(60_000, bias="selection")
     assert (made.train, made.datasets[0].bias[0].name) == ("data", "selection")
 
 

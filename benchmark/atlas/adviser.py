@@ -47,7 +47,7 @@ from benchmark.columns import BRITISH, GOALS, RESTORE, UNTREATED
 from benchmark.declarations import declaration_dir, title_of
 from benchmark.errors import ExperimentError, ReportError, UnknownNameError
 from benchmark.experiment.entries import TechniqueEntry
-from benchmark.experiment.quick_defaults import TECHNIQUES as TRIED_BY_QUICK
+from benchmark.experiment.first_file import TECHNIQUES as TRIED_BY_QUICK
 from benchmark.statistics.recommendation import EQUAL
 from benchmark.techniques import get_technique
 from benchmark.text.words import few

@@ -4,7 +4,6 @@ import argparse
 from pathlib import Path
 
 from benchmark.cli.common import EXIT_FAILED, EXIT_OK, Options
-from benchmark.experiment.quick_defaults import BIAS, CLASSIFIERS, DOSES, MOST_REPETITIONS, SEED
 
 HELP = "take a first look at a file: draft its card, plant bias, and try techniques against it"
 EXAMPLE = "betabench quick loans.csv --label repaid --favorable yes --sensitive gender --deprived f"
@@ -20,13 +19,13 @@ def add_options(option: Options) -> None:
     )
     option(
         "--bias KIND",
-        f"kind of bias to plant, without parameters; default: {BIAS}, which makes favorable labels of the "
+        "kind of bias to plant, without parameters; default: label, which makes favorable labels of the "
         "deprived group unfavorable",
     )
     option(
         "--doses DOSE",
         "by how much the bias widens the label gap, the difference between the groups' shares of favorable "
-        f"labels; 0 is always added; default: {' '.join(f'{dose:g}' for dose in DOSES)}",
+        "labels; 0 is always added; default: 0.05 0.1",
         nargs="+",
         type=float,
     )
@@ -37,7 +36,7 @@ def add_options(option: Options) -> None:
         "shares of each group that should have the favorable label, known from outside the file, such as "
         "F=0.4,M=0.42. The report then shows how much bias the labels hide, and what is known of such bias",
     )
-    classifier = f"one or more models to try techniques with; default: {' '.join(CLASSIFIERS)}"
+    classifier = "one or more models to try techniques with; default: c45"
     option("--classifier NAME", classifier, nargs="+")
     option(
         "--techniques NAME",
@@ -53,11 +52,10 @@ def add_options(option: Options) -> None:
     option.plugins("file that registers techniques, classifiers or kinds of bias")
     option(
         "--repetitions N",
-        f"number of splits into training and test rows; default: {MOST_REPETITIONS} if that takes about a "
-        "minute, else fewer",
+        "number of splits into training and test rows; default: 30 if that takes about a minute, else 10",
         type=int,
     )
-    option("--seed N", f"root of all random numbers; default: {SEED}", type=int)
+    option("--seed N", "root of all random numbers; default: 1", type=int)
     option(
         "--accept SHARE",
         "share of the test rows that every technique accepts, those with its highest scores; default: those "

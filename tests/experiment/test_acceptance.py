@@ -17,11 +17,10 @@ from benchmark.errors import DeclinedError, ExperimentError
 from benchmark.experiment.acceptance import Acceptance
 from benchmark.experiment.evaluate import Evaluator
 from benchmark.experiment.expand import expand
-from benchmark.experiment.first_file import first_experiment
+from benchmark.experiment.first_file import experiment_text, first_experiment
 from benchmark.experiment.keys import planned_cells
 from benchmark.experiment.plan import Experiment
 from benchmark.experiment.prepare import PreparedExperiment, prepare_experiment
-from benchmark.experiment.quick_defaults import QuickOptions
 from benchmark.experiment.run import compute
 from benchmark.experiment.store import Store
 from benchmark.runs.describe import describe_run
@@ -154,9 +153,9 @@ def test_the_yardstick_accepts_the_share_by_lot() -> None:
 
 def test_a_first_look_takes_the_share(card: Path) -> None:
     schema = prepared(card).datasets["loans"].test.schema
-    text = first_experiment(QuickOptions(accept=0.9), "loans", "Loans", schema, 1500).text
-    assert 'name = "data", accept = 0.9 }' in text
-    assert "accept" not in first_experiment(QuickOptions(), "loans", "Loans", schema, 1500).text
+    made = first_experiment("loans", schema, 1500, accept=0.9)
+    assert 'name = "data", accept = 0.9 }' in experiment_text(made)
+    assert "accept" not in experiment_text(first_experiment("loans", schema, 1500))
     for share in (0.0, 1.0, 90.0):
-        with pytest.raises(ExperimentError, match="share to accept is out of range"):
-            first_experiment(QuickOptions(accept=share), "loans", "Loans", schema, 1500)
+        with pytest.raises(ExperimentError, match="--accept is out of range"):
+            first_experiment("loans", schema, 1500, accept=share)

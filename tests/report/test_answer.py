@@ -600,7 +600,7 @@ def first_look(facts: Facts, favorable: int = 40) -> str:
     bias = Bias(name="label", kind="label", description="labels turned")
     data = facts.datasets[0].model_copy(update={"bias": (bias,)})
     facts = facts.model_copy(update={"datasets": (data,)})
-    more = {"better": None, "notes": [], "more_repetitions": 30, "with_rows": False}
+    more = {"better": None, "more_repetitions": 30, "with_rows": False}
     return as_text(answer_text(facts, "quick", read=read, page="r.html", **more))
 
 
