@@ -155,6 +155,8 @@ def experiment_text(experiment: Mapping[str, Any]) -> str:
     lines = ["# By betabench quick. To go on here: betabench run --experiment experiment.toml --output ."]
     for key, value in experiment.items():
         line = f"{key} = {toml(value)}"
+        if len(line) > 110 and isinstance(value, list):
+            line = f"{key} = [\n" + "".join(f"  {toml(one)},\n" for one in value) + "]"
         lines += [f"# {comment}" for start, comment in _COMMENTS.items() if line.startswith(start)]
         lines.append(line)
     return "\n".join(lines) + "\n"
