@@ -26,8 +26,8 @@ from benchmark.data.card import Card, load_card
 from benchmark.data.source import Sources
 from benchmark.errors import UnknownNameError
 from benchmark.experiment.engine import open_engine
+from benchmark.experiment.expand import foreseen, load_for_run, naming_file, narrow
 from benchmark.experiment.expand import lite as small
-from benchmark.experiment.expand import load_for_run, naming_file, narrow
 from benchmark.experiment.plan import (
     WHOLE,
     Experiment,
@@ -39,7 +39,6 @@ from benchmark.experiment.prepare import prepare_experiment
 from benchmark.experiment.run import Outcome, compute
 from benchmark.experiment.sample_files import SampleSource, chosen_bias, draw_sample
 from benchmark.experiment.store import Store
-from benchmark.experiment.validate import foreseen
 from benchmark.facts import Facts, facts_of, first_facts
 from benchmark.figures import WIDTHS, Choice
 from benchmark.report.answer import answer_text

@@ -6,7 +6,7 @@ import difflib
 import itertools
 import re
 import tomllib
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from dataclasses import fields, is_dataclass
 from pathlib import Path
 from types import NoneType, UnionType
@@ -176,14 +176,12 @@ def load_experiment_file(
     model: type[M],
     name_or_path: str | Path,
     kind: str | None = None,
-    more: Callable[[dict[str, Any]], list[str]] = lambda _: [],
 ) -> M:
     """Return the checked content of an experiment file; paths of cards and plugins start at its folder.
 
     The content must fit ``model``, and its field ``kind`` must be ``kind``, or be absent for None: that is an
-    experiment of planted bias. If a rule is broken, ``more`` returns further broken rules, one a line. An
-    UnknownNameError says that there is no such file. An ExperimentError says that it is not TOML, is of
-    another kind, or breaks rules, and names file, fields, rules and values.
+    experiment of planted bias. An UnknownNameError says that there is no such file. An ExperimentError says
+    that it is not TOML, is of another kind, or breaks rules, and names file, fields, rules and values.
     """
     from pydantic import ValidationError
 
@@ -201,7 +199,7 @@ def load_experiment_file(
     try:
         return model.model_validate(content)
     except ValidationError as error:
-        rules = [*broken_rules(error, model, "an experiment"), *more(content)]
+        rules = broken_rules(error, model, "an experiment")
         raise ExperimentError(
             f"The experiment file {path} breaks {count_of(rules)}:\n  " + "\n  ".join(rules),
             remedy="correct these fields; docs/adding/experiment_fields.md explains each, and "

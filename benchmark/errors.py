@@ -119,7 +119,7 @@ class UnknownNameError(BetabenchError):
     """A name is not among the valid names of a kind, in the singular: ``"technique"``."""
 
     def __init__(self, kind: str, name: str, valid: Iterable[str]) -> None:
-        self.name = name
+        self.kind, self.name = kind, name
         names = sorted(valid)
         folded = {valid_name.casefold(): valid_name for valid_name in names}
         nearest = difflib.get_close_matches(name.casefold(), folded, n=_MOST_NAMED, cutoff=0.5)

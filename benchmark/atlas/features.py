@@ -124,7 +124,7 @@ def _rows(prepared: PreparedExperiment, atlas: Atlas) -> Iterator[dict[str, Any]
     for data in prepared.datasets.values():
         card = load_card(data.entry.card).name
         for bias, hidden, level in product(data.biases, experiment.hidden_gaps, experiment.levels):
-            key = (data.name, bias, hidden, level, experiment.level_name)
+            key = (data.name, bias, hidden, level, experiment.unit)
             if not data.reaches(bias, level, hidden):
                 continue
             blocks = (

@@ -5,31 +5,55 @@ from __future__ import annotations
 import contextlib
 import functools
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeAlias
 
 from pydantic import ValidationError
 
-from benchmark.columns import TRUTH, UNTREATED
-from benchmark.declarations import broken_rules, find_declaration, list_declarations
-from benchmark.errors import BiasError, ExperimentError, UnknownNameError
+from benchmark.bias.base import no_audit, no_boundary, no_judged
+from benchmark.bias.edits import check_edits
+from benchmark.columns import ORIGINAL, TRUTH, UNTREATED
+from benchmark.data import Schema
+from benchmark.declarations import broken_rules, count_of, find_declaration, indented, list_declarations
+from benchmark.errors import BetabenchError, BiasError, ExperimentError, UnknownNameError
 from benchmark.experiment.entries import (
     ClassifierEntry,
     DatasetEntry,
     TechniqueEntry,
     TrainRows,
+    TunedOn,
     levels_of,
     listed_techniques,
 )
-from benchmark.experiment.evaluate import configured_techniques
+from benchmark.experiment.evaluate import configured_techniques, describe_classifier
 from benchmark.experiment.plan import ExpandedExperiment, Experiment, load_experiment, load_plugins, with_bias
-from benchmark.experiment.tuning_rule import with_tuned
-from benchmark.experiment.validate import broken_names, check_experiment, naming_plugins
+from benchmark.experiment.run import headline_metrics
+from benchmark.experiment.tuning_rule import space
+from benchmark.experiment.versions import NOT_INSTALLED, versions_of
+from benchmark.metrics import metric_names
 from benchmark.models import entry_name
-from benchmark.techniques import list_techniques, load_plugin
+from benchmark.statistics.recommendation import FEW_REPETITIONS
+from benchmark.techniques import find_technique, get_technique, list_techniques, load_plugin
+from benchmark.techniques._search import search_space
+from benchmark.text.embedded import OF_NETWORKS
 
 _LITE_ROWS, _LITE_REPETITIONS, _LITE_FOLDS = 1000, 2, 2
+
+_BY_PLUGINS = ("technique", "metric", "classifier", "bias kind")  # kinds of names that plugins register
+_PLUGIN_HINT = "registered by a plugin? name its file with plugins = [...] in the experiment file or --plugin"
+
+_EXTRAS = {"torch": "'betabench[adversarial]'"}  # packages of extras, by name: pyproject.toml
+
+# Suffixes of the name and of the title of a tuned entry, by the rows that it is chosen on.
+_TUNED_ON: Mapping[TunedOn, tuple[str, str]] = {
+    "biased": ("tuned", "tuned"),
+    "clean": ("tuned_clean", "tuned on clean rows"),
+    "oracle": ("oracle", "oracle"),
+}
+
+_Problem: TypeAlias = tuple[str, BetabenchError]
+"""The location of a wrong name or value in an experiment, and its error."""
 
 
 def load_for_run(
@@ -40,41 +64,231 @@ def load_for_run(
     """Return an experiment as it is run, after loading its plugins and further ``plugins``.
 
     ``change`` takes part of the experiment before it is checked: :func:`narrow`, :func:`lite`. Raises the
-    errors of :func:`expand` and of :func:`~benchmark.experiment.plan.load_experiment`, which list broken
-    rules together with unknown names and wrong parameters. A PluginError says that a plugin cannot be loaded.
+    errors of :func:`expand` and of :func:`~benchmark.experiment.plan.load_experiment`. A PluginError says
+    that a plugin cannot be loaded.
     """
-    plugins = tuple(plugins)
-    if isinstance(experiment, Experiment):
-        whole = experiment
-    else:
-        whole = load_experiment(experiment, more=functools.partial(broken_names, plugins=plugins))
+    whole = experiment if isinstance(experiment, Experiment) else load_experiment(experiment)
     files = load_plugins(whole, plugins)
-    chosen = change(whole)
     with naming_file(experiment):
-        return expand(chosen, files)
+        return expand(change(whole), files)
 
 
 def expand(experiment: Experiment, plugins: tuple[str, ...] = ()) -> ExpandedExperiment:
     """Return an experiment as it is run, with further entries, and its techniques.
 
-    There are entries for tuned techniques (:func:`~benchmark.experiment.tuning_rule.with_tuned`). Techniques'
-    own learners have entries among the classifiers. Refits of doing nothing have entries where decisions are
-    compared with the clean model's.
+    There are entries for tuned techniques, named after them: ``lfr_tuned``, ``lfr_tuned_clean``,
+    ``lfr_oracle``. Techniques' own learners have entries among the classifiers. Refits of doing nothing have
+    entries where decisions are compared with the clean model's. An expanded experiment stays as it is.
 
-    An expanded experiment stays as it is. ``plugins`` are the loaded files. Raises the errors of
-    :func:`~benchmark.experiment.validate.check_experiment`, and an ExperimentError if an entry has the name
-    of a further one.
+    ``plugins`` are the loaded files. Raises the errors of :func:`check_experiment`, and an ExperimentError if
+    an entry has the name of a further one.
     """
     check_experiment(experiment)
-    whole = _with_refits(_with_learners(with_tuned(experiment)))
+    whole = _with_refits(_with_learners(_with_tuned(experiment)))
+    given = {entry.name for entry in (*experiment.techniques, *experiment.classifiers)}
+    further = [
+        *(entry.name for entry in whole.techniques[:] if entry not in experiment.techniques),
+        *(entry.name for entry in whole.classifiers if entry not in experiment.classifiers),
+    ]
+    if taken := [name for name in further if name in given or further.count(name) > 1]:
+        raise ExperimentError(
+            f"The name {taken[0]!r} belongs to an entry that betabench adds",
+            expected="another name than those of tuned techniques, own learners and refits",
+            got="an entry with this name",
+            remedy="rename it",
+        )
+    _require_baselines(whole)
     return ExpandedExperiment(whole, configured_techniques(whole), plugins)
+
+
+def check_experiment(experiment: Experiment) -> None:
+    """Raise an error unless everything that an experiment names exists and can be built as declared.
+
+    Several errors are listed in one ExperimentError. Data are not read. Errors that they alone can tell, such
+    as a column that is no parent of the label, come later.
+    """
+    problems = list(_problems(experiment))
+    if len(problems) > 1:
+        lines = [f"{location}: {indented(str(error))}" for location, error in problems]
+        raise ExperimentError(
+            f"The experiment {experiment.name!r} breaks {count_of(lines)}:\n  " + "\n  ".join(lines),
+            remedy=_PLUGIN_HINT if any(_may_be_of_a_plugin(error) for _, error in problems) else None,
+        )
+    for location, error in problems:
+        error.what = f"{location}: {error.what}"
+        raise _with_hint(error)
+
+
+def _may_be_of_a_plugin(error: BetabenchError) -> bool:
+    return isinstance(error, UnknownNameError) and error.kind in _BY_PLUGINS
+
+
+def _with_hint(error: BetabenchError) -> BetabenchError:
+    """Return an error with the advice to name a plugin, if one may register the unknown name."""
+    if _may_be_of_a_plugin(error):
+        error.remedy = "; ".join(filter(None, (error.remedy, _PLUGIN_HINT)))
+    return error
+
+
+def _problems(experiment: Experiment) -> Iterator[_Problem]:
+    for technique in experiment.techniques:
+        built = functools.partial(get_technique, technique.technique, **technique.parameters)
+        yield from _tried(f"technique {technique.name!r}", built)
+    for classifier in experiment.classifiers:
+        yield from _tried(f"classifier {classifier.name!r}", describe_classifier, classifier)
+    if experiment.tune is not None:
+        yield from _tried("tune", experiment.tune.parsed.check)
+    unknown = [p for name in experiment.metrics for p in _tried("metrics", metric_names, [name])]
+    yield from unknown or _tried("headline", headline_metrics, experiment)
+    if not unknown and experiment.asks_to_restore and (reason := experiment.no_clean_model):
+        error = ExperimentError(
+            "The experiment asks for metrics of restoration, but trains no model without planted bias",
+            expected="paired_betas = true, 0 among several betas, and a baseline without mitigation",
+            got=reason,
+            remedy="correct the experiment, or leave out the metrics of the family 'restoration'",
+        )
+        yield "metrics", error
+    for dataset in experiment.datasets:
+        yield from _of_dataset(dataset, experiment)
+
+
+def _of_dataset(dataset: DatasetEntry, experiment: Experiment) -> Iterator[_Problem]:
+    location = f"dataset {dataset.name!r}"
+    for technique, parameters in dataset.parameters.items():
+        built = functools.partial(get_technique, technique, **parameters)
+        yield from _tried(f"{location}, parameters", built)
+    schema: Schema | None = None
+    has_score = has_judged = False
+    try:
+        card = dataset.find_card()
+        schema, has_score = card.schema(), experiment.train == "data" and card.score is not None
+        has_judged = experiment.train == "data" and card.judged is not None
+    except BetabenchError as error:
+        yield location, error
+    for bias in dataset.bias:
+        planted = f"{location}, bias {bias.name!r}"
+        unknown = [p for step in bias.steps for p in _tried(planted, step.to_kind)]
+        yield from unknown
+        if schema is None or unknown:
+            continue
+        built_bias = bias.to_bias()
+        wrong = [p for edit in built_bias.edits for p in _tried(planted, check_edits, schema, [edit])]
+        for step in built_bias.steps:
+            if step.needs_boundary and experiment.train == "network":
+                wrong.append((planted, no_boundary(step.name)))
+            if step.needs_judged and not has_judged:
+                wrong.append((planted, no_judged(step.name)))
+            if step.needs_judged and experiment.unit == "dose":
+                wrong.append((planted, _measured_dose()))
+            if step.of_audit and not dataset.audit:
+                wrong.append((planted, no_audit(step.name)))
+        if experiment.hidden_gaps != (0.0,):
+            wrong += _tried(planted, built_bias.check_hidden)
+        betas = experiment.levels if experiment.unit == "beta" else (1.0,)
+        checked = functools.partial(built_bias.check, schema, betas, has_score=has_score)
+        yield from wrong or _tried(planted, checked)
+    yield from _of_audit(location, dataset, experiment, has_judged) if dataset.audit else ()
+    if schema is not None and dataset.strata is not None and dataset.strata not in schema.names:
+        yield f"{location}, strata", UnknownNameError("column", dataset.strata, schema.names)
+
+
+def _measured_dose() -> BiasError:
+    return BiasError(
+        "For judged labels, no β can be solved for a dose: the data fix the dose",
+        expected="betas, such as betas = [0, 1]",
+        got="doses",
+        remedy="give levels of bias, 'betas', in place of 'doses'; a note of the run gives the dose at β = 1",
+    )
+
+
+def _of_audit(
+    location: str, dataset: DatasetEntry, experiment: Experiment, has_judged: bool
+) -> Iterator[_Problem]:
+    """Yield the error of options that do not fit a dataset with a random group and no true labels."""
+    wanted = {
+        'train = "data", with holdout or folds': experiment.train == "data",
+        "paired_betas = true": experiment.paired_betas,
+        "betas in place of doses": experiment.unit == "beta",
+        "the original test alone": experiment.tests == (ORIGINAL,),
+        "techniques with settings of their own, no [tune]": experiment.tune is None,
+        "no column under 'sensitive'": not dataset.sensitive,
+        "a card without a judged label": not has_judged,
+    }
+    if missing := [words for words, given in wanted.items() if not given]:
+        error = ExperimentError(
+            "The experiment does not fit a dataset with audit = true",
+            expected="; ".join(missing),
+            remedy="correct the file, or leave 'audit' out",
+        )
+        yield f"{location}, audit", error
+
+
+def _tried(location: str, attempt: Callable[..., object], *arguments: Any) -> Iterator[_Problem]:
+    try:
+        attempt(*arguments)
+    except BetabenchError as error:
+        yield location, error
+
+
+def foreseen(plan: ExpandedExperiment) -> Iterator[str]:
+    """Yield sentences on what a run of an experiment cannot tell, whatever the data."""
+    experiment = plan.experiment
+    yield from missing_packages(experiment)
+    if experiment.tune is not None and not any(entry.tuned for entry in experiment.techniques):
+        names = [name for name, technique in list_techniques().items() if search_space(technique)]
+        yield (
+            "nothing will be tuned: each technique has no tunable parameter, or the file fixes all of them. "
+            f"Techniques with tunable parameters: {', '.join(names)}."
+        )
+    if experiment.train == "network":
+        yield OF_NETWORKS
+    least = min(dataset.folds or experiment.folds or 1 for dataset in experiment.datasets)
+    if (splits := experiment.repetitions * least) < FEW_REPETITIONS:
+        yield (
+            f"{splits} samples of each kind show no technique to help, only candidates: that takes at least "
+            f"{FEW_REPETITIONS}; 'repetitions' or --repetitions asks for more."
+        )
+
+
+def missing_packages(experiment: Experiment) -> Iterator[str]:
+    """Yield a sentence for each missing package that techniques need."""
+    tried = {name for dataset in experiment.datasets for name, _ in experiment.cells_on(dataset)}
+    needed: dict[str, list[str]] = {}
+    for entry in experiment.techniques:
+        technique = find_technique(entry.technique)
+        for package in technique.packages if technique is not None and entry.name in tried else ():
+            needed.setdefault(package, []).append(entry.name)
+    for package, names in needed.items():
+        if versions_of([package])[package] == NOT_INSTALLED:
+            yield (
+                f"{', '.join(names)} cannot run: {package} is not installed; pip install "
+                f"{_EXTRAS.get(package, package)}."
+            )
+
+
+def _with_tuned(experiment: Experiment) -> Experiment:
+    """Return an experiment in which tuned entries follow each technique that can be tuned."""
+    if experiment.tune is None or any(entry.tuned for entry in experiment.techniques):
+        return experiment
+    entries: list[TechniqueEntry] = []
+    more: dict[str, list[str]] = {}
+    chosen_on: tuple[TunedOn, ...] = (*experiment.tune.validation, "oracle")
+    for entry in experiment.techniques:
+        entries.append(entry)
+        for on in chosen_on if space(experiment, entry) else ():
+            suffix, words = _TUNED_ON[on]
+            fields = {"name": f"{entry.name}_{suffix}", "title": f"{entry.title} ({words})", "tuned": on}
+            entries.append(entry.model_copy(update=fields))
+            more.setdefault(entry.name, []).append(fields["name"])
+    return experiment.with_techniques(
+        entries, lambda d: tuple(n for name in d.techniques for n in (name, *more.get(name, ())))
+    )
 
 
 def _with_learners(experiment: Experiment) -> Experiment:
     """Return an experiment with a classifier for each learner that its techniques bring.
 
-    Techniques that differ only in their mitigation share a learner. An ExperimentError says that its name
-    belongs to another entry, or that there is nothing to compare its techniques with.
+    Techniques that differ only in their mitigation share a learner.
     """
     if experiment.mixed_learners:
         return experiment
@@ -87,18 +301,19 @@ def _with_learners(experiment: Experiment) -> Experiment:
         known.add(learner)
         short = f"{entry_name(entry.technique)}_learner"
         name = f"{entry.name}_learner" if short in names else short
-        if name in names:
-            problem = f"The name {name!r} belongs to the learner of {entry.name!r}"
-            raise ExperimentError(problem, got="an entry with this name", remedy="rename it")
         names.add(name)
         parameters = {**entry.parameters, **(entry.unconstrained or {})}
         classifiers.append(
             ClassifierEntry(classifier=name, parameters=parameters, learner_of=entry.technique)
         )
-    whole = experiment.model_copy(update={"classifiers": tuple(classifiers)})
+    return experiment.model_copy(update={"classifiers": tuple(classifiers)})
+
+
+def _require_baselines(experiment: Experiment) -> None:
+    """Raise an ExperimentError if techniques have nothing to be compared with that has their learner."""
     for dataset in experiment.datasets:
-        for classifier in whole.classifiers:
-            tried = [name for name, other in whole.cells_on(dataset) if other == classifier.name]
+        for classifier in experiment.classifiers:
+            tried = [name for name, other in experiment.cells_on(dataset) if other == classifier.name]
             # A run of some techniques alone, without a baseline, is one to join with others.
             if classifier.learner_of and tried and not {dataset.baseline, UNTREATED} & {*tried}:
                 raise ExperimentError(
@@ -109,7 +324,6 @@ def _with_learners(experiment: Experiment) -> Experiment:
                     remedy=f"add {UNTREATED!r} to the techniques, or compare them with those of another "
                     "learner: write 'mixed_learners = true'",
                 )
-    return whole
 
 
 def _with_refits(experiment: Experiment) -> Experiment:
@@ -120,26 +334,21 @@ def _with_refits(experiment: Experiment) -> Experiment:
     """
     if not experiment.restores or any(entry.refit for entry in experiment.techniques):
         return experiment
-    given = [entry.name for entry in experiment.techniques]
     baselines = {dataset.baseline for dataset in experiment.datasets}
-    added: list[TechniqueEntry] = []
-    refits: dict[str, list[str]] = {}
-    for entry in experiment.techniques:
-        for rows in ("clean", "biased") if entry.name in baselines else ():
+    refits: dict[str, list[TechniqueEntry]] = {}
+    for entry in (entry for entry in experiment.techniques if entry.name in baselines):
+        for rows in ("clean", "biased"):
             name = f"refit_{rows}" if entry.name == UNTREATED else f"{entry.name}_refit_{rows}"
             title = f"{entry.title}, refit on {rows} rows"
             update = {"name": name, "title": title, "refit": rows, "refit_of": entry.name}
-            added.append(entry.model_copy(update=update))
-            refits.setdefault(entry.name, []).append(name)
-    if taken := [entry.name for entry in added if entry.name in given]:
-        problem = f"The name {taken[0]!r} belongs to a reference row"
-        raise ExperimentError(problem, got="an entry with this name", remedy="rename it")
+            refits.setdefault(entry.name, []).append(entry.model_copy(update=update))
+    given = [entry.name for entry in experiment.techniques]
 
     def techniques_on(dataset: DatasetEntry) -> tuple[str, ...]:
-        names = dataset.techniques or given
-        of_baseline = refits[dataset.baseline]
-        return (*names, *of_baseline) if dataset.techniques or len(of_baseline) < len(added) else ()
+        of_baseline = [entry.name for entry in refits[dataset.baseline]]
+        return (*(dataset.techniques or given), *of_baseline) if dataset.techniques or len(refits) > 1 else ()
 
+    added = (entry for entries in refits.values() for entry in entries)
     return experiment.with_techniques((*experiment.techniques, *added), techniques_on)
 
 
@@ -192,8 +401,7 @@ def narrow(
         named = [entry for name in techniques for entry in _named_techniques(name)]
         for entry in named:
             if entry.name not in listed and ":" not in entry.technique and entry.technique not in registered:
-                with naming_plugins():
-                    raise UnknownNameError("technique", entry.technique, {*listed, *registered})
+                raise _with_hint(UnknownNameError("technique", entry.technique, {*listed, *registered}))
         named = [*_missing_baseline(named, experiment), *named]
         names = [entry.name for entry in named]
         kept = tuple(t for t in experiment.techniques if t.name in names)

@@ -63,10 +63,6 @@ _STAND_FOR: Mapping[str, Callable[[str], list[dict[str, Any]]]] = {
 }
 
 _BIAS_EXAMPLE = "docs/adding/bias.md has an example"
-_WITHOUT_OWN = (
-    f"; leave the baseline out: techniques with learners of their own are compared with {UNTREATED!r} with "
-    "that learner"
-)
 
 Train = Literal["network", "data"]
 
@@ -221,8 +217,7 @@ class Experiment(Identifying):
             tried = dataset.techniques or names
             if dataset.baseline not in tried:
                 absent = f"the baseline {dataset.baseline!r} of {dataset.name!r} is not among the techniques"
-                remedy = _WITHOUT_OWN if dataset.baseline == "own" else ""
-                yield f"datasets: {absent}: {', '.join(tried)}{remedy}"
+                yield f"datasets: {absent}: {', '.join(tried)}"
 
     def _wrong_splits(self) -> Iterator[str]:
         if self.tune and (self.folds or any(dataset.folds for dataset in self.datasets)):
@@ -243,8 +238,8 @@ class Experiment(Identifying):
         return self.betas or tuple(sorted({0.0, *self.doses}))
 
     @property
-    def level_name(self) -> LevelName:
-        """The name of levels of bias in texts and columns of files."""
+    def unit(self) -> LevelName:
+        """The unit of levels of bias, also their name in texts and in columns of files."""
         return "dose" if self.doses else "beta"
 
     @property
@@ -501,16 +496,13 @@ WHOLE = Shard(1, 1)
 """The whole experiment."""
 
 
-def load_experiment(
-    name_or_path: str | Path, *, more: Callable[[dict[str, Any]], list[str]] = lambda _: []
-) -> Experiment:
+def load_experiment(name_or_path: str | Path) -> Experiment:
     """Return the checked experiment of a shipped name, such as ``smoke``, or of a TOML file's path.
 
-    If the file breaks a rule, ``more`` returns the other errors of its content, a line each. An
-    UnknownNameError says that there is no such experiment. An ExperimentError says that the file is not TOML
-    or of another kind, or names field, rule and value of each broken rule.
+    An UnknownNameError says that there is no such experiment. An ExperimentError says that the file is not
+    TOML or of another kind, or names field, rule and value of each broken rule.
     """
-    return load_experiment_file(_ExperimentFile, name_or_path, more=more)
+    return load_experiment_file(_ExperimentFile, name_or_path)
 
 
 def load_plugins(experiment: Experiment, more: Iterable[str] = ()) -> tuple[str, ...]:

@@ -1,4 +1,4 @@
-"""Tuning in an experiment: its table ``tune``, the rule of choice, and the tuned entries."""
+"""Tuning in an experiment: its table ``tune``, the rule of choice, and the space of settings."""
 
 from __future__ import annotations
 
@@ -11,7 +11,6 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal, TypeAlias
 from pydantic import BaseModel, Field, StrictInt, field_validator
 
 from benchmark.errors import ExperimentError
-from benchmark.experiment.entries import TunedOn
 from benchmark.metrics import get_metric
 from benchmark.models import STRICT
 from benchmark.techniques import get_technique
@@ -31,13 +30,6 @@ _RULE = re.compile(
     rf"(?:(default)(?: *([+-]) *({_NUMBER}))?|(-?{_NUMBER})))? *"
 )
 _EXAMPLE = '"max accuracy subject to |discrimination| <= 0.05"'
-
-# Suffixes of the name and of the title of a tuned entry, by the rows that it is chosen on.
-_APPENDED: Mapping[TunedOn, tuple[str, str]] = {
-    "biased": ("tuned", "tuned"),
-    "clean": ("tuned_clean", "tuned on clean rows"),
-    "oracle": ("oracle", "oracle"),
-}
 
 
 @dataclass(frozen=True)
@@ -95,6 +87,19 @@ class Rule:
                     got=self.text,
                     remedy="name a difference, ratio or gap; 'betabench list metrics' shows them",
                 )
+        if self.constraint is None or self.relative:
+            return
+        name, absolute = self.constraint
+        low, high = get_metric(name).range
+        if absolute:
+            low, high = max(low, -high, 0.0), max(abs(low), abs(high))
+        if not low <= self.bound <= high:
+            raise ExperimentError(
+                f"The bound of the rule of choice is no value of {name}",
+                expected=f"a number from {low:g} to {high:g}",
+                got=self.text,
+                remedy="correct the bound, or leave out 'subject to ...'",
+            )
 
     def goal(self, values: Values) -> float:
         """Return the objective of a setting."""
@@ -166,35 +171,3 @@ def space(experiment: Experiment, entry: TechniqueEntry) -> tuple[Search, ...]:
     fixed = [d.parameters.get(entry.technique, {}) for d in experiment.datasets]
     technique = get_technique(entry.technique, **entry.parameters)
     return space_of(technique, {*entry.parameters, *(name for given in fixed for name in given)})
-
-
-def with_tuned(experiment: Experiment) -> Experiment:
-    """Return an experiment in which tuned entries follow each technique that can be tuned.
-
-    They are named after it: ``lfr_tuned``, ``lfr_tuned_clean``, ``lfr_oracle``. An experiment without
-    ``tune``, or with tuned entries, stays as it is.
-    """
-    if experiment.tune is None or any(entry.tuned for entry in experiment.techniques):
-        return experiment
-    entries: list[TechniqueEntry] = []
-    more: dict[str, list[str]] = {}
-    chosen_on: tuple[TunedOn, ...] = (*experiment.tune.validation, "oracle")
-    for entry in experiment.techniques:
-        entries.append(entry)
-        if not space(experiment, entry):
-            continue
-        for on in chosen_on:
-            suffix, words = _APPENDED[on]
-            fields = {"name": f"{entry.name}_{suffix}", "title": f"{entry.title} ({words})", "tuned": on}
-            entries.append(entry.model_copy(update=fields))
-            more.setdefault(entry.name, []).append(fields["name"])
-    names = [entry.name for entry in entries]
-    if taken := sorted({name for name in names if names.count(name) > 1}):
-        raise ExperimentError(
-            f"The name {taken[0]!r} belongs to a tuned entry",
-            got="an entry with this name",
-            remedy="rename it",
-        )
-    return experiment.with_techniques(
-        entries, lambda d: tuple(n for name in d.techniques for n in (name, *more.get(name, ())))
-    )

@@ -2,17 +2,14 @@
 
 from __future__ import annotations
 
-import math
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 import pandas as pd
-from scipy.special import stdtrit
 
 from benchmark.columns import EQUALISE, TRUTH, UNTREATED, parted_name
 from benchmark.errors import StatisticsError
-from benchmark.statistics.across import ALPHA
 from benchmark.statistics.cells import SCENARIO
 from benchmark.statistics.hidden_bias import HIDDEN_BIAS
 from benchmark.statistics.restoration import BY_CHANCE, NO_EFFECT_SHOWN, NO_REFERENCE, NOTHING_TO_UNDO
@@ -270,36 +267,4 @@ def choose(rows: pd.DataFrame, margin: float) -> pd.DataFrame:
             ],
         },
         index=rows.index,
-    )
-
-
-def repetitions_for(n_techniques: int) -> int:
-    """Return how many repetitions show a difference as large as its standard deviation over them."""
-    n = 2
-    while _half_width(n, n_techniques) > 1:
-        n += 1
-    return n
-
-
-def _half_width(n: int, n_techniques: int) -> float:
-    """Return half the width of each technique's simultaneous interval, in standard deviations.
-
-    The deviations are of improvements over ``n`` independent repetitions, at least 2. A difference shows only
-    if it is larger by the margin. Repetitions that overlap have wider intervals.
-    """
-    return float(stdtrit(n - 1, 1 - ALPHA / (2 * max(n_techniques, 1))) / math.sqrt(n))
-
-
-def few_words(n: int, n_techniques: int) -> str:
-    """Return sentences on how little a number of repetitions can show, and how many would be enough."""
-    needed = repetitions_for(n_techniques)
-    if n < 2:
-        return (
-            "One repetition shows no difference: there are candidates at most. It takes at least "
-            f"{needed} repetitions to show a difference as large as its standard deviation over them."
-        )
-    return (
-        f"With {n} repetitions hardly any difference can be shown: only one that is "
-        f"{_half_width(n, n_techniques):.0f} times its standard deviation over repetitions. It "
-        f"takes at least {needed} repetitions to show one as large as its standard deviation."
     )

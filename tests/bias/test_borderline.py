@@ -15,11 +15,10 @@ from benchmark.data import Table
 from benchmark.data.source import Sources
 from benchmark.errors import BetabenchError, BiasError
 from benchmark.experiment.draws import draw_folds
-from benchmark.experiment.expand import expand
+from benchmark.experiment.expand import check_experiment, expand
 from benchmark.experiment.keys import planned_cells
 from benchmark.experiment.plan import Block, Experiment
 from benchmark.experiment.prepare import PreparedExperiment, prepare_experiment
-from benchmark.experiment.validate import check_experiment
 
 
 def prepared(*kinds: str, **fields: Any) -> PreparedExperiment:

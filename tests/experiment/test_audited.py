@@ -16,14 +16,13 @@ from benchmark.data.card import load_card
 from benchmark.data.source import Sources
 from benchmark.errors import BetabenchError, BiasError
 from benchmark.experiment.draws import Fold, draw_folds, split_sizes
-from benchmark.experiment.expand import expand
+from benchmark.experiment.expand import check_experiment, expand
 from benchmark.experiment.plan import Block, Experiment
 from benchmark.experiment.prepare import PreparedDataset, PreparedExperiment, prepare_experiment
 from benchmark.experiment.run import compute
 from benchmark.experiment.sample_files import SampleSource, write_sample
 from benchmark.experiment.scoring import NO_TRUE_LABEL
 from benchmark.experiment.store import Store
-from benchmark.experiment.validate import check_experiment
 from benchmark.metrics import get_metric
 from benchmark.runs.describe import describe_run
 from tests.helpers.engines import InProcess

@@ -19,6 +19,7 @@ from benchmark.data.card import Card, load_card
 from benchmark.errors import BetabenchError, BiasError, CardError, DataError, DeclinedError
 from benchmark.experiment.draws import draw_folds
 from benchmark.experiment.evaluate import Evaluator
+from benchmark.experiment.expand import check_experiment
 from benchmark.experiment.export import groups_frame
 from benchmark.experiment.keys import planned_cells, sample_identity
 from benchmark.experiment.plan import Experiment
@@ -26,7 +27,6 @@ from benchmark.experiment.prepare import PreparedExperiment
 from benchmark.experiment.run import compute
 from benchmark.experiment.scoring import JOINT
 from benchmark.experiment.store import CellResult, Store
-from benchmark.experiment.validate import check_experiment
 from benchmark.facts import facts_of
 from benchmark.figures.lists import statistics_figures
 from benchmark.metrics import GAP, WORST, GroupCounts, measure_by_group, metrics_by_group

@@ -17,13 +17,12 @@ from benchmark.data.row_facts import Judged
 from benchmark.data.source import Sources
 from benchmark.errors import BetabenchError, BiasError, ExperimentError
 from benchmark.experiment.draws import Fold, axes, draw_folds, split, split_sizes
-from benchmark.experiment.expand import expand
+from benchmark.experiment.expand import check_experiment, expand
 from benchmark.experiment.keys import planned_cells
 from benchmark.experiment.plan import Block, Experiment
 from benchmark.experiment.prepare import PreparedDataset, PreparedExperiment, prepare_experiment
 from benchmark.experiment.run import compute
 from benchmark.experiment.store import Store
-from benchmark.experiment.validate import check_experiment
 from benchmark.runs.describe import describe_run
 from tests.helpers.engines import InProcess
 

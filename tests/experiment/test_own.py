@@ -10,7 +10,6 @@ from typing import Any
 import numpy as np
 import pandas as pd
 import pytest
-from pydantic import ValidationError
 
 from benchmark.conformance import example_table
 from benchmark.errors import ExperimentError, ReportError, TechniqueError
@@ -19,7 +18,6 @@ from benchmark.experiment.expand import expand, narrow
 from benchmark.experiment.plan import Experiment, plan_blocks
 from benchmark.experiment.run import compute
 from benchmark.experiment.store import Store
-from benchmark.experiment.validate import other_learners, too_few_repetitions
 from benchmark.facts import first_facts
 from benchmark.metrics import GAP
 from benchmark.report.folder import write_run_folder
@@ -115,18 +113,6 @@ def test_mixed_learners_stand_beside_each_classifier() -> None:
     assert expand(mixed).experiment == mixed
     everything = ["none", "reweighing", "prejudice_remover", "zafar_2015", "accurate"]
     assert trained(mixed) == dict.fromkeys(("naive_bayes", "decision_tree"), everything)
-    (note,) = other_learners(mixed)
-    assert note.startswith("prejudice_remover, zafar_2015, accurate: compared with a learner other than")
-    assert "Without 'mixed_learners'" in note
-    assert list(other_learners(expand(experiment()).experiment)) == []
-    assert list(other_learners(experiment(techniques=["none", "massaging"], mixed_learners=True))) == []
-
-
-def test_an_older_file_is_told_what_to_write() -> None:
-    with pytest.raises(ValidationError, match=r"the baseline 'own' of 'compas' .*; leave the baseline out"):
-        experiment(datasets=["compas"], baseline="own")
-    named = experiment(techniques=["none", {"technique": "repair", "name": "own"}], baseline="own")
-    assert expand(named).experiment == named, "a technique may have the name"
 
 
 @pytest.mark.parametrize(
@@ -168,7 +154,7 @@ def test_the_name_of_a_learner_is_free() -> None:
     taken = [{"technique": "zafar_2015", "name": "one"}, {"technique": "repair", "name": ZAFAR}]
     made = expand(experiment(techniques=["none", *taken])).experiment
     assert made.classifiers[-1].name == "one_learner"
-    with pytest.raises(ExperimentError, match="'one_learner' belongs to the learner of 'one'"):
+    with pytest.raises(ExperimentError, match="'one_learner' belongs to an entry that"):
         expand(experiment(techniques=["none", *taken, {"technique": "repair", "name": "one_learner"}]))
 
 
@@ -299,11 +285,6 @@ def test_a_declared_baseline_holds_where_it_was_run(folder: Path) -> None:
         without = results[results["technique"] != declared]
         with pytest.raises(ReportError, match=f"The baseline {declared!r} of compas.* was not run"):
             baselines_of(manifest, without, None)
-
-
-def test_few_repetitions_are_told_of_all_learners_together() -> None:
-    sentences = list(too_few_repetitions(expand(experiment())))
-    assert ["at least 7 rep" in sentences[0], "at least 10 rep" in sentences[1]] == [True, True]
 
 
 @pytest.mark.parametrize("name", [n for n, t in list_techniques().items() if t.unconstrained is not None])

@@ -19,7 +19,7 @@ from benchmark.errors import BetabenchError, ExperimentError
 from benchmark.experiment import evaluate as module
 from benchmark.experiment.draws import Fold, axes, draw_folds, split
 from benchmark.experiment.evaluate import Evaluator
-from benchmark.experiment.expand import lite
+from benchmark.experiment.expand import check_experiment, lite
 from benchmark.experiment.export import failures_frame, folds_frame, metrics_frame
 from benchmark.experiment.keys import planned_cells, sample_identity
 from benchmark.experiment.plan import Block, Experiment
@@ -27,7 +27,6 @@ from benchmark.experiment.prepare import PreparedExperiment
 from benchmark.experiment.run import compute
 from benchmark.experiment.scoring import Scorer, _mean
 from benchmark.experiment.store import MetricValue, Store
-from benchmark.experiment.validate import check_experiment
 from benchmark.metrics import evaluate
 from benchmark.runs.describe import describe_run
 from benchmark.runs.manifest import Manifest

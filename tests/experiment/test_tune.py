@@ -18,7 +18,7 @@ from benchmark.data.source import Sources
 from benchmark.errors import BetabenchError, ExperimentError, StoreError, UnknownNameError
 from benchmark.experiment.draws import TestRows, draw_folds
 from benchmark.experiment.engine import open_engine
-from benchmark.experiment.expand import expand, narrow
+from benchmark.experiment.expand import check_experiment, expand, narrow
 from benchmark.experiment.keys import planned_cells
 from benchmark.experiment.plan import Block, Experiment, load_experiment, plan_blocks
 from benchmark.experiment.pool import Task
@@ -27,11 +27,9 @@ from benchmark.experiment.run import compute
 from benchmark.experiment.store import CellResult, Store
 from benchmark.experiment.tune import TuningEvaluator, settings, validation_rows
 from benchmark.experiment.tuning_rule import Rule, TuneEntry
-from benchmark.experiment.validate import check_experiment, too_few_repetitions
 from benchmark.report.folder import write_run_folder
 from benchmark.runs.finished import read_frames, read_optional, read_results, read_run
 from benchmark.runs.verdicts import run_answers
-from benchmark.statistics.recommendation import repetitions_for
 from benchmark.techniques import Search, get_technique, list_techniques
 from benchmark.techniques._search import search_space, space_flaws, space_of
 from tests.helpers.engines import InProcess
@@ -266,11 +264,9 @@ def test_other_texts_are_no_rules(text: str) -> None:
 @pytest.mark.parametrize(
     ("constraint", "kept"),
     [
-        ("discrimination <= 5", "every value of discrimination"),
-        ("|discrimination| <= 1", "every"),
-        ("|discrimination| >= 0", "every"),
+        ("discrimination <= 5", "no value of discrimination. .* -1 to 1"),
         ("accuracy >= 1.01", "no value of accuracy"),
-        ("|discrimination| <= -0.1", "no"),
+        ("|discrimination| <= -0.1", "no value of .* 0 to 1"),
         ("discrimination <= -0.1", ""),
         ("accuracy >= 1", ""),
         ("accuracy >= default - 2", ""),
@@ -281,7 +277,7 @@ def test_a_rule_that_bounds_nothing(constraint: str, kept: str) -> None:
     if not kept:
         check_experiment(asked)
         return
-    with pytest.raises(ExperimentError, match=f"cannot separate settings: {kept}"):
+    with pytest.raises(ExperimentError, match=kept):
         check_experiment(asked)
 
 
@@ -335,7 +331,7 @@ def test_wrong_tuning_is_said() -> None:
         check_experiment(Experiment(**{**GIVEN, "tune": {"rule": "max acuracy"}}))
     with pytest.raises(ExperimentError, match="a value for each group"):
         check_experiment(Experiment(**{**GIVEN, "tune": {"rule": "max precision"}}))
-    with pytest.raises(ExperimentError, match="belongs to a tuned entry"):
+    with pytest.raises(ExperimentError, match="belongs to an entry that"):
         expand(
             Experiment(
                 **{**GIVEN, "techniques": ["none", "repair", {"technique": "none", "name": "repair_tuned"}]}
@@ -466,7 +462,4 @@ def test_what_is_tuned_on_rows_that_nobody_has_is_no_choice(folder: Path) -> Non
     assert not run.unchoosable & set(compared["technique"])
     choices = frames.of_choices.manifest
     assert not run.unchoosable & set(choices.titles)
-    compared = len(choices.titles) - 1
-    (foreseen,) = too_few_repetitions(expand(Experiment(**GIVEN)))
-    assert f"at least {repetitions_for(compared)} repetitions" in foreseen
     assert run.tuned_by == "max accuracy subject to |discrimination| <= 0.05"

@@ -12,7 +12,7 @@ from scipy.stats import t as student
 from benchmark.columns import EQUALISE, GOALS, RESTORE
 from benchmark.statistics.answers import ANSWER_COLUMNS, ConstantAnswer, constant_on, unranked
 from benchmark.statistics.cells import Baselines, Resampling
-from benchmark.statistics.recommendation import Criteria, repetitions_for
+from benchmark.statistics.recommendation import Criteria
 from benchmark.statistics.restoration import UNDO_COLUMNS
 from tests.helpers.answers import (
     BASELINE,
@@ -183,13 +183,6 @@ def test_the_first_reason_that_holds_is_given() -> None:
         **{"none": "baseline", "a": "constant", "b": "below_constant"},
         **{"c": "incomplete", "d": "not_shown"},
     }
-
-
-def test_how_many_repetitions_would_do_is_found() -> None:
-    for m in (1, 7, 20):
-        n = repetitions_for(m)
-        widths = [student.ppf(1 - 0.05 / (2 * m), k - 1) / math.sqrt(k) for k in (n - 1, n)]
-        assert widths[0] > 1 >= widths[1]
 
 
 # Constants.
