@@ -182,34 +182,16 @@ def intersect(frame: pd.DataFrame, columns: Sequence[str]) -> pd.Series:
     return crossed.rename(CROSSED.join(columns))
 
 
-def by_group(
-    values: pd.Series,
-    *,
-    y_true: NDArray[np.bool_] | None = None,
-    y_pred: NDArray[np.bool_] | None = None,
-    y_score: NDArray[np.float64] | None = None,
-    sample_weight: NDArray[np.float64] | None = None,
-    strata: NDArray[np.integer] | None = None,
-    features: NDArray[np.float64] | None = None,
-) -> Predictions:
+def by_group(values: pd.Series, **arrays: Any) -> Predictions:
     """Return predictions with the groups of an attribute, whose value for each row is in ``values``.
 
     The groups are the values that occur, as text, sorted. The arrays are fields of
-    :class:`~benchmark.metrics.Predictions`. A DataError means that a value is missing, or that arrays do not
-    fit.
+    :class:`~benchmark.metrics.Predictions` by name. A DataError means that a value is missing, or that arrays
+    do not fit.
     """
     _check_complete(values)
     codes, names = pd.factorize(values.astype(str).to_numpy(dtype=object), sort=True)
-    return Predictions(
-        codes,
-        tuple(names),
-        y_true=y_true,
-        y_pred=y_pred,
-        y_score=y_score,
-        strata=strata,
-        features=features,
-        sample_weight=sample_weight,
-    )
+    return Predictions(codes, tuple(names), **arrays)
 
 
 def _check_rows(predictions: Predictions) -> None:

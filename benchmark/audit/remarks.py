@@ -1,7 +1,6 @@
 """Remarks on tables of predictions: what a reader should know or check before using the numbers."""
 
 import math
-import re
 import shlex
 from collections.abc import Iterable, Iterator, Sequence
 
@@ -16,11 +15,6 @@ SMALL = 30
 """Groups of fewer rows are flagged."""
 
 _HALF = 0.5  # AUC of a score that ranks at random, and accuracy from which the reverse is no better
-_MODEL = re.compile(
-    r"(.*[_ .-])?(model|classifier|learner|algorithm|estimator|method|technique|system|variant|version"
-    r"|run|experiment|iteration|repetition|replicate|seed|trial)s?([_ .-]?(id|name|no|nr|number))?",
-    re.IGNORECASE,
-)
 _MOST_NAMED = 4
 _NEARLY_ALL = 0.95  # share of the rows that differ, from which the values of a column tell them apart
 
@@ -29,10 +23,11 @@ def remarks_on_columns(
     frame: pd.DataFrame, used: Sequence[tuple[str, str]], attributes: Sequence[str]
 ) -> Iterator[str]:
     """Yield remarks on a table; ``used`` are role and name of columns, ``attributes`` the sensitive ones."""
-    own = [name for role, name in used if role not in ("prediction", "score")] + [*attributes]
+    own = [*(name for role, name in used if role not in ("prediction", "score")), *attributes]
     free = [name for name in frame.columns if name not in {*attributes, *(name for _, name in used)}]
+    people = frame.groupby(own, dropna=False, sort=False, observed=True).ngroup().to_numpy()
     for name in free:
-        if values := _models(frame, name, own, free, [n for role, n in used if n not in own]):
+        if values := _models(frame[name], people):
             shown = few([*map(repr, values)], _MOST_NAMED)
             typed = shlex.quote(f"{name}={values[0]}")
             yield (
@@ -65,42 +60,16 @@ def _copies(frame: pd.DataFrame) -> int:
     return copies if different >= max(SMALL, _NEARLY_ALL * (len(frame) - copies)) else 0
 
 
-def _models(
-    frame: pd.DataFrame, name: str, own: Sequence[str], free: Sequence[str], outputs: Sequence[str]
-) -> list[str]:
-    """Return the values of a column if each of them has the same people.
-
-    ``own`` columns describe people, ``outputs`` are a model's, ``free`` ones are not used.
-    """
-    values = frame[name]
+def _models(values: pd.Series, people: NDArray[np.intp]) -> list[str]:
+    """Return the values of a column if each of them has the same people, and more than a few."""
     try:
-        sizes = values.value_counts(sort=False)
+        sizes = values.value_counts(sort=False, dropna=False)
     except TypeError:  # lists and the like
         return []
-    n_rows, n = len(frame), len(sizes)
-    if not 2 <= n <= n_rows / 2 or values.isna().any() or sizes.nunique() > 1:
+    if len(sizes) < 2 or sizes.nunique() > 1 or sizes.iloc[0] < SMALL or values.isna().any():
         return []
-    each = n_rows // n
-    order = values.factorize()[0].argsort(kind="stable")
-    people = frame.groupby([*own], dropna=False, sort=False, observed=True).ngroup().to_numpy()
-    blocks = people[order].reshape(n, each)
-    if (np.sort(blocks) != np.sort(blocks[0])).any():
-        return []
-    # The same numbers of people alike may be chance, unless a name, an order or an identifier says more.
-    in_order = each >= SMALL and np.ptp(blocks[0]) > 0 and (blocks == blocks[0]).all()
-    answers = frame.groupby([*outputs], dropna=False, observed=True).ngroup().to_numpy()[order]
-    in_order &= (answers.reshape(n, each) != answers[:each]).any()
-    if in_order or _MODEL.fullmatch(name) or any(_identifies(frame, other, name, each) for other in free):
-        return [*map(as_text, sizes.index)]
-    return []
-
-
-def _identifies(frame: pd.DataFrame, other: str, name: str, each: int) -> bool:
-    """Return whether each value of a column has each value of another one once."""
-    if other == name:
-        return False
-    ids = frame[other].astype(str)
-    return each >= SMALL and ids.nunique() == each and not frame[[name]].assign(ids=ids).duplicated().any()
+    blocks = np.sort(people[values.factorize()[0].argsort(kind="stable")].reshape(len(sizes), -1))
+    return [*map(as_text, sizes.index)] if (blocks == blocks[0]).all() else []
 
 
 def wrong_everywhere(right: NDArray[np.bool_], groups: Iterable[pd.Series]) -> bool:
