@@ -3,6 +3,9 @@
 from benchmark.metrics.declaration import (
     COMPARISONS,
     FAILING,
+    GAP,
+    RATES,
+    WORST,
     Equivalent,
     Measurement,
     Metric,
@@ -14,10 +17,11 @@ from benchmark.metrics.declaration import (
     list_families,
     list_metrics,
     measure,
+    measure_by_group,
     metric,
     metric_names,
+    metrics_by_group,
 )
-from benchmark.metrics.each_group import GAP, RATES, WORST, measure_by_group, metrics_by_group
 from benchmark.metrics.inputs import (
     Conventions,
     Group,

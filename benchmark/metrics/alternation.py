@@ -7,10 +7,8 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from benchmark.errors import DataError
-from benchmark.metrics.declaration import Equivalent, metric
+from benchmark.metrics.declaration import metric
 from benchmark.metrics.inputs import Group, UndefinedMetricError
-
-_TEST = "tests/metrics/test_alternation.py::test_divergence_of_groups"
 
 
 def gaussian_kl(p: ArrayLike, q: ArrayLike, weights: NDArray[np.float64] | None = None) -> float:
@@ -59,7 +57,6 @@ _of_exchange = functools.partial(metric, needs=("y_pred", "alternated"), ideal=0
     range=(0.0, math.inf),
     source="Alelyani (2021), Equation 3",
     compare="each_group",
-    equivalents=(Equivalent("Alelyani", "D_KL(p || q) of a group", _TEST),),
     note="Of scores if given, else of predictions as 0 and 1. It has no direction.",
 )
 def alternation_divergence(group: Group) -> float:
@@ -81,7 +78,6 @@ def alternation_divergence(group: Group) -> float:
     range=(-math.inf, math.inf),
     source="Alelyani (2021), section 5, step 7",
     compare="one_against_rest",
-    equivalents=(Equivalent("Alelyani", "difference of the groups' D_KL", _TEST),),
     note="Positive where the deprived group's predictions depend more on the attribute.",
 )
 def alternation_gap(deprived: Group, favored: Group) -> float:

@@ -5,10 +5,13 @@ groups that it compares (:data:`Compares`) and the data that it needs. Most metr
 one pass over the rows gives for all of them.
 """
 
+from __future__ import annotations
+
 import math
+import tomllib
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass
-from functools import partial
+from importlib.resources import files
 from typing import Any, Literal, get_args
 
 import numpy as np
@@ -76,16 +79,12 @@ class Equivalent:
     note: str = ""  # remaining differences: zero denominators, more than two groups
 
 
-# Equivalents by their names in the programs that most metrics are compared with.
-in_aequitas = partial(
-    Equivalent,
-    "Aequitas",
-    test="tests/metrics/test_aequitas.py::test_disparities",
-    note="a positive number to 0 is 10 there and has no value here",
-)
-in_aif360 = partial(Equivalent, "AIF360", test="tests/metrics/test_aif360.py::test_two_groups")
-in_clarify = partial(Equivalent, "Clarify", test="tests/metrics/test_clarify.py::test_package")
-in_fairlearn = partial(Equivalent, "fairlearn", test="tests/metrics/test_fairlearn.py::test_between_groups")
+_EQUIVALENTS = {
+    name: tuple(Equivalent(**equivalent) for equivalent in listed)
+    for name, listed in tomllib.loads(
+        files(__package__).joinpath("equivalents.toml").read_text(encoding="utf-8")
+    ).items()
+}
 
 
 @dataclass(frozen=True)
@@ -174,12 +173,13 @@ def metric(title: str, formula: str, **declaration: Any) -> Callable[[Callable[.
     """Return a decorator that declares a function as a metric of its name; keywords as in :class:`Metric`.
 
     A lambda takes its name from the title, unless ``name`` is given. The direction follows from the ideal and
-    the range, unless given.
+    the range, and names elsewhere are those of ``equivalents.toml``, unless given.
     """
 
     def declare(compute: Callable[..., float]) -> Metric:
         name = name_of(title) if compute.__name__ == "<lambda>" else compute.__name__
-        named = {"name": name, "title": title, "formula": formula, "compute": compute}
+        named: dict[str, Any] = {"name": name, "title": title, "formula": formula, "compute": compute}
+        named["equivalents"] = _EQUIVALENTS.get(declaration.get("name", name), ())
         declared = Metric(**{"direction": _direction(**declaration), **named, **declaration})
         _REGISTRY.add(declared.name, declared)
         return declared
@@ -430,3 +430,67 @@ def evaluate(
         )
     rows = Predictions(member.view(np.uint8), ("favored", "deprived"), **arrays)
     return OneValueEach(rows.names, (1,), metrics)(rows.counts, rows=rows)
+
+
+RATES = ("selection_rate", "true_positive_rate", "false_positive_rate", "precision", "accuracy_rate")
+"""Rates by group in every run that has several attributes."""
+
+WORST, GAP = "worst group", "largest gap"
+"""Values in place of a group's name."""
+
+
+def metrics_by_group(metrics: Iterable[str]) -> tuple[str, ...]:
+    """Return :data:`RATES` and, of some metrics and families, the metrics that have a value by group.
+
+    These are computed from counts. Shares accepted are left out: they are selection rates by role.
+    """
+    items = map(get_metric, dict.fromkeys((*RATES, *metric_names(metrics))))
+    by_group = ("each_group", "one_against_rest")
+    return tuple(
+        item.name
+        for item in items
+        if item.from_counts and item.compare in by_group and item.family != "acceptance"
+    )
+
+
+def measure_by_group(
+    counts: GroupCounts, metrics: Sequence[str], *, smallest: int = 1
+) -> Iterator[Measurement]:
+    """Yield the value of each metric for each group that has rows, then of the worst group and the gap.
+
+    A metric that compares takes the group against all others. A group of fewer than ``smallest`` rows has no
+    value but a reason, and so has a share of fewer people with a label or a prediction. The worst group has
+    the value farthest from the metric's ideal or, without an ideal, the smallest. The largest gap is the
+    difference of two groups' rates. The ``reason`` names the worst group, and the gap's lower and higher
+    group. Names of metrics are those of :func:`metrics_by_group`.
+    """
+    pairs = []
+    for code in np.flatnonzero(counts.rows.any(axis=(1, 2))).tolist():
+        group = Group.of(counts, [code], f"the group {counts.names[code]!r}", smallest=smallest)
+        pairs.append((group, rest(counts, group)))
+    for item in map(get_metric, metrics):
+        n_arguments = 1 if item.compare == "each_group" else 2
+        large = [(item, pair[:n_arguments]) for pair in pairs if pair[0].n_rows >= smallest]
+        results = values_or_reasons(large, COUNTED, tolerant=True)
+        measured = []
+        for group, _ in pairs:
+            small = math.nan, f"fewer than {smallest} rows"
+            result = next(results) if group.n_rows >= smallest else small
+            name = counts.names[group.codes[0]]
+            measured.append(Measurement(item.name, name, "", *result, group.n_rows))
+        yield from measured
+        defined = [m for m in measured if not math.isnan(m.value)]
+        if len(defined) > 1:
+            yield from _between(item, defined)
+
+
+def _between(item: Metric, defined: Sequence[Measurement]) -> Iterator[Measurement]:
+    lowest, highest = (choose(defined, key=lambda m: m.value) for choose in (min, max))
+    worst = lowest
+    if (ideal := item.ideal) is not None:
+        worst = max(defined, key=lambda m: abs(m.value - ideal))
+    yield Measurement(item.name, WORST, "", worst.value, worst.group, worst.n_rows)
+    if item.compare == "each_group":
+        n_rows = lowest.n_rows + (highest.n_rows if highest is not lowest else 0)
+        pair = f"{lowest.group} to {highest.group}"
+        yield Measurement(item.name, GAP, "", highest.value - lowest.value, pair, n_rows)

@@ -13,7 +13,7 @@ from typing import Any, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from benchmark.metrics.declaration import Metric, in_aif360, in_clarify, metric
+from benchmark.metrics.declaration import Metric, metric
 from benchmark.metrics.inputs import Group, UndefinedMetricError, require_rows
 
 Benefits: TypeAlias = Sequence[tuple[float, float]]
@@ -26,13 +26,12 @@ _BLOCK = 100  # rows whose neighbors are in memory together: many neighbors, if 
 
 
 def _of_benefits(
-    title: str, formula: str, aif360: str, *, note: str, between: str, clarify: str = ""
+    title: str, formula: str, *, note: str, between: str
 ) -> Callable[[Callable[[Benefits], float]], Metric]:
     """Return a decorator that declares a function as two metrics of the inequality of benefits.
 
     The first takes the benefits of all rows, the second, with the note ``between``, the groups' means.
     """
-    in_aif = functools.partial(in_aif360, test="tests/metrics/test_individual.py::test_aif360")
     declared = functools.partial(
         metric,
         range=(0.0, math.inf),
@@ -49,7 +48,6 @@ def _of_benefits(
             f"{of_means}, b = ŷ - y + 1",
             name=f"between_group_{compute.__name__}",
             compare="all_groups",
-            equivalents=tuple(in_aif(f"between_{which}_{aif360}") for which in ("all_groups", "group")),
             note=between,
         )(lambda groups: compute(_mean_benefits(groups)))
         return declared(
@@ -57,7 +55,6 @@ def _of_benefits(
             f"{formula}, b = ŷ - y + 1",
             name=compute.__name__,
             compare="overall",
-            equivalents=(in_aif(aif360), *([in_clarify(clarify)] if clarify else ())),
             note=note,
         )(lambda all_: compute([(all_.fp, 2.0), (all_.tp + all_.tn, 1.0), (all_.fn, 0.0)]))
 
@@ -90,8 +87,6 @@ def _entropy(benefits: Benefits) -> float:
 @_of_benefits(
     "Generalized entropy",
     "1 / 2n Σ_i ((b_i / b̄)² - 1)",
-    "generalized_entropy_index",
-    clarify="GE",
     note="alpha = 2. It looks at all rows, not at groups.",
     between="alpha = 2. The generalized entropy if each row had the mean benefit of its group.",
 )
@@ -103,7 +98,6 @@ def generalized_entropy(benefits: Benefits) -> float:
 @_of_benefits(
     "Theil index",
     "1 / n Σ_i b_i / b̄ ln(b_i / b̄)",
-    "theil_index",
     note="The generalized entropy for alpha = 1; 0 ln 0 is 0.",
     between="The Theil index if each row had the mean benefit of its group.",
 )
@@ -115,7 +109,6 @@ def theil_index(benefits: Benefits) -> float:
 @_of_benefits(
     "Coefficient of variation",
     "√(1 / n Σ_i (b_i / b̄ - 1)²)",
-    "coefficient_of_variation",
     note="√2 times the root of the generalized entropy; older AIF360 has 2 times.",
     between="√2 times the root of the generalized entropy between groups; older AIF360 has 2 times.",
 )
@@ -176,14 +169,6 @@ def _favorable_neighbors(
     needs=("y_pred", "features"),
     compare="overall",
     family="individual",
-    equivalents=(
-        in_aif360(
-            "consistency",
-            test="tests/metrics/test_individual.py::test_consistency_in_aif360",
-            note="of the predicted data set: a ClassificationMetric looks at the labels. "
-            "Rows equally far away do not share places there",
-        ),
-    ),
     note="A row is one of its own neighbors, which the paper leaves open.",
 )
 def consistency(everybody: Group) -> float:
@@ -208,9 +193,6 @@ def consistency(everybody: Group) -> float:
     needs=("y_pred", "features"),
     compare="one_against_rest",
     family="individual",
-    equivalents=(
-        in_clarify("FT", note="its manual has the other sign; rows equally far away do not share places"),
-    ),
     note="Positive: g is treated better than the majority of its neighbors: of the 5 nearest rows of ḡ, or "
     "the nearest alone if ḡ has fewer than 10 rows.",
 )

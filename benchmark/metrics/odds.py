@@ -4,7 +4,7 @@ import functools
 import math
 from collections.abc import Sequence
 
-from benchmark.metrics.declaration import Metric, in_aif360, in_fairlearn, metric
+from benchmark.metrics.declaration import Metric, metric
 from benchmark.metrics.inputs import Group, difference
 from benchmark.metrics.rates import (
     EMPTY,
@@ -20,9 +20,6 @@ from benchmark.metrics.rates import (
     true_positive_rate,
 )
 
-_ALL_GROUPS = "tests/metrics/test_aif360.py::test_all_groups"
-_TWO_ONLY = "compares two groups there"
-_ZERO = "returns 0 for an empty group; undefined here"
 _SMOOTHING = (
     f"Counts are smoothed as if each group had half a row more of either kind (concentration 1). {EMPTY}"
 )
@@ -45,10 +42,6 @@ equalized_odds_difference = _of_odds(
     "max of (max - min of P(ŷ+ | g, y+), max - min of P(ŷ+ | g, y-)) over the groups",
     source=f"Hardt et al. (2016); {FAIRLEARN}",
     family="fairlearn",
-    equivalents=(
-        in_fairlearn("equalized_odds_difference", note=_ZERO),
-        in_aif360("equalized_odds_difference", note=_TWO_ONLY),
-    ),
     note=UNSIGNED,
 )(lambda groups: max(apart(true_positive_rate, groups), apart(false_positive_rate, groups)))
 
@@ -58,17 +51,12 @@ equalized_odds_ratio = _of_odds(
     ideal=1.0,
     source=f"Hardt et al. (2016); {FAIRLEARN}",
     family="fairlearn",
-    equivalents=(in_fairlearn("equalized_odds_ratio", note=_ZERO),),
     note=UNSIGNED,
 )(lambda groups: min(nearest(true_positive_rate, groups), nearest(false_positive_rate, groups)))
 
 average_abs_odds_difference = _of_odds(
     "Average absolute odds difference",
     "½ (max - min of P(ŷ+ | g, y+) + max - min of P(ŷ+ | g, y-)) over the groups",
-    equivalents=(
-        in_aif360("average_abs_odds_difference", note=_TWO_ONLY),
-        in_fairlearn("equalized_odds_difference(agg='mean')", note=_ZERO),
-    ),
     note=UNSIGNED,
     name="average_abs_odds_difference",
 )(lambda groups: (apart(true_positive_rate, groups) + apart(false_positive_rate, groups)) / 2)
@@ -79,7 +67,6 @@ average_abs_odds_difference = _of_odds(
     "½ (P(ŷ+ | g, y-) - P(ŷ+ | ḡ, y-) + P(ŷ+ | g, y+) - P(ŷ+ | ḡ, y+))",
     range=(-1.0, 1.0),
     compare="one_against_rest",
-    equivalents=(in_aif360("average_odds_difference"),),
     note="Deprived minus favored: negative where the deprived group is worse off, against the sign of the "
     "paper's metrics. Opposite differences of the two rates cancel out.",
 )
@@ -96,7 +83,6 @@ def average_odds_difference(deprived: Group, favored: Group) -> float:
     "½ (P(y+ | g, ŷ+) - P(y+ | ḡ, ŷ+) + P(y+ | g, ŷ-) - P(y+ | ḡ, ŷ-))",
     range=(-1.0, 1.0),
     compare="one_against_rest",
-    equivalents=(in_aif360("average_predictive_value_difference", note=_ZERO),),
     note="Deprived minus favored. Among people with the same prediction, a positive value means more "
     "favorable labels in the deprived group: it has to be better for the same prediction. Opposite "
     "differences of the two rates cancel out.",
@@ -123,13 +109,6 @@ def _differential_fairness(rate: Metric, groups: Sequence[Group]) -> float:
     range=(0.0, math.inf),
     source="Foulds et al. (2020), An Intersectional Definition of Fairness",
     needs=("y_pred",),
-    equivalents=(
-        in_aif360(
-            "smoothed_empirical_differential_fairness",
-            test=_ALL_GROUPS,
-            note="of a data set whose labels are the predictions; ClassificationMetric looks at the labels",
-        ),
-    ),
     note=f"{_SMOOTHING} {UNSIGNED}",
 )
 def smoothed_differential_fairness(groups: Sequence[Group]) -> float:
@@ -142,7 +121,6 @@ def smoothed_differential_fairness(groups: Sequence[Group]) -> float:
     "max over g, g' and ŷ of |ln P(ŷ | g) - ln P(ŷ | g')| - the same of the labels y",
     range=(-math.inf, math.inf),
     source="Foulds et al. (2020), An Intersectional Definition of Fairness",
-    equivalents=(in_aif360("differential_fairness_bias_amplification", test=_ALL_GROUPS),),
     note=f"Positive where predictions differ more between groups than labels do. {_SMOOTHING}",
 )
 def differential_fairness_bias_amplification(groups: Sequence[Group]) -> float:

@@ -10,11 +10,7 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from benchmark.metrics.declaration import (
-    Equivalent,
     Metric,
-    in_aequitas,
-    in_aif360,
-    in_fairlearn,
     metric,
     name_of,
 )
@@ -28,21 +24,6 @@ EMPTY = "No value where a group has no rows."
 GOOD, BAD = "with a favorable label", "with an unfavorable label"
 _SELECTED, _REJECTED = "that is predicted favorable", "that is predicted unfavorable"
 
-# Names of rates in Aequitas, fairlearn and AIF360; several are separated by spaces.
-_ELSEWHERE = {
-    "selection_rate": ("pprev", "selection_rate mean_prediction", "selection_rate"),
-    "prevalence": ("prev", "", "base_rate"),
-    "true_positive_rate": ("tpr", "true_positive_rate", "true_positive_rate recall sensitivity"),
-    "true_negative_rate": ("tnr", "true_negative_rate", "true_negative_rate specificity"),
-    "false_positive_rate": ("fpr", "false_positive_rate", "false_positive_rate"),
-    "false_negative_rate": ("fnr", "false_negative_rate", "false_negative_rate"),
-    "precision": ("precision", "", "positive_predictive_value precision"),
-    "negative_predictive_value": ("npv", "", "negative_predictive_value"),
-    "false_discovery_rate": ("fdr", "", "false_discovery_rate"),
-    "false_omission_rate": ("for", "", "false_omission_rate"),
-    "accuracy_rate": ("accuracy", "", "accuracy"),
-    "error_rate": ("", "", "error_rate"),
-}
 # Comparisons for which the field has a special name.
 _NAMES = {
     "selection_rate_difference": "demographic_parity_difference",
@@ -50,43 +31,6 @@ _NAMES = {
     "true_positive_rate_difference": "equal_opportunity_difference",
     "true_positive_rate_ratio": "equal_opportunity_ratio",
 }
-_IN_FAIRLEARN = {
-    "accuracy_rate_difference": ("accuracy_score_difference",),
-    "accuracy_rate_ratio": ("accuracy_score_ratio",),
-    "accuracy_rate_group_min": ("accuracy_score_group_min",),
-    "error_rate_difference": ("zero_one_loss_difference",),
-    "error_rate_ratio": ("zero_one_loss_ratio",),
-    "error_rate_group_max": (
-        "zero_one_loss_group_max",
-        "mean_absolute_error_group_max",
-        "mean_squared_error_group_max",
-    ),
-    "precision_group_min": ("precision_score_group_min",),
-    "true_positive_rate_group_min": ("recall_score_group_min",),
-    "f1_score_group_min": ("f1_score_group_min",),
-    "balanced_accuracy_group_min": ("balanced_accuracy_score_group_min",),
-    **{
-        f"{rate}_{kind}": (f"{rate}_{kind}",)
-        for rate in ("false_negative_rate", "false_positive_rate", "true_negative_rate")
-        for kind in ("difference", "ratio")
-    },
-}
-_ZERO_IF_EMPTY = {
-    "fairlearn": (
-        "true_positive_rate", "true_negative_rate", "false_positive_rate", "false_negative_rate",
-        "precision", "f1_score",
-    ),
-    "AIF360": (
-        "precision", "negative_predictive_value", "false_discovery_rate", "false_omission_rate",
-    ),
-}  # fmt: skip
-"""Rates that other programs return as 0 if there are no rows to count."""
-_NOT_IN_AEQUITAS = ("prev", "accuracy")
-"""Rates without a disparity in Aequitas."""
-_RATIOS_IN_AIF360 = (
-    "error_rate", "false_discovery_rate", "false_negative_rate", "false_omission_rate",
-    "false_positive_rate",
-)  # fmt: skip
 
 
 _of_each_group = functools.partial(
@@ -108,23 +52,12 @@ def _rate(title: str, formula: str, **declaration: Any) -> Callable[[Callable[[G
     name = declaration.pop("name", name_of(title))
 
     def declare(value: Callable[[Group], float]) -> Metric:
-        elsewhere = _ELSEWHERE.get(name, ("", "", ""))
-        equivalents = tuple(
-            Equivalent(program, theirs, f"tests/metrics/test_{program.lower()}.py::test_rates", note=note)
-            for program, names in zip(("Aequitas", "fairlearn", "AIF360"), elsewhere, strict=True)
-            for note in (_note(program, name),)
-            for theirs in names.split()
-        )
-        rate = _of_each_group(title, formula, name=name, equivalents=equivalents, **declaration)(value)
+        rate = _of_each_group(title, formula, name=name, **declaration)(value)
         _between_groups(rate)
-        _to_a_reference(rate, elsewhere[0])
+        _to_a_reference(rate)
         return rate
 
     return declare
-
-
-def _note(program: str, rate: str) -> str:
-    return "returns 0 for an empty group; undefined here" if rate in _ZERO_IF_EMPTY.get(program, ()) else ""
 
 
 def apart(rate: Metric, groups: Sequence[Group]) -> float:
@@ -151,21 +84,16 @@ def _between_groups(rate: Metric) -> None:
         declared.append((f"group_{name}", "worst group", name, rate.ideal, "", lambda g: worst(map(rate, g))))
     for suffix, title, formula, ideal, note, compute in declared:
         plain = f"{rate.name}_{suffix}"
-        name = _NAMES.get(plain, plain)
-        in_fairlearn_too = (name, plain) if plain in _NAMES else _IN_FAIRLEARN.get(name, ())
         metric(
             f"{rate.title}, {title}",
             f"{formula} of {rate.formula} over the groups",
-            name=name,
+            name=_NAMES.get(plain, plain),
             range=(0.0, 1.0),
             ideal=ideal,
             source=FAIRLEARN,
             needs=rate.needs,
             compare="all_groups",
             family="fairlearn",
-            equivalents=tuple(
-                in_fairlearn(theirs, note=_note("fairlearn", rate.name)) for theirs in in_fairlearn_too
-            ),
             note=note and f"{note} {UNSIGNED}",
         )(compute)
 
@@ -174,13 +102,7 @@ def _bracketed(formula: str) -> str:
     return formula if formula.startswith("P(") else f"({formula})"
 
 
-def _to_a_reference(rate: Metric, aequitas: str) -> None:
-    theirs = []
-    if aequitas and aequitas not in _NOT_IN_AEQUITAS:
-        theirs.append(in_aequitas(f"{aequitas}_disparity"))
-    if rate.name in _RATIOS_IN_AIF360:
-        theirs.append(in_aif360(f"{rate.name}_ratio"))
-
+def _to_a_reference(rate: Metric) -> None:
     @metric(
         f"{rate.title}, disparity",
         f"{_bracketed(rate.formula)} / {_bracketed(rate.formula.replace('g', 'ḡ'))}",
@@ -191,7 +113,6 @@ def _to_a_reference(rate: Metric, aequitas: str) -> None:
         needs=rate.needs,
         compare="against_reference",
         family="disparities",
-        equivalents=tuple(theirs),
         note="g is the group in question, ḡ the reference group.",
     )
     def disparity(group: Group, reference: Group) -> float:

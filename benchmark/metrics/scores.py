@@ -10,7 +10,7 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from benchmark.metrics.declaration import Equivalent, Metric, in_aif360, in_fairlearn, metric, name_of
+from benchmark.metrics.declaration import Metric, metric, name_of
 from benchmark.metrics.inputs import Group, UndefinedMetricError
 from benchmark.metrics.rates import BAD, FAIRLEARN, GOOD, UNSIGNED, apart
 
@@ -18,7 +18,6 @@ Floats = NDArray[np.float64]
 
 _N_BINS = 10
 _ROUNDING = 1e-12  # by which a sum of probabilities may miss 0 or 1
-_AIF360 = "tests/metrics/test_aif360.py::test_rates"
 _GUIDE = "AUC Gap guide (Measuring and Mitigating Model Bias)"
 
 
@@ -102,7 +101,6 @@ auc_gap = _of_scores(
     "max - min of the AUC over the groups",
     source=_GUIDE,
     compare="all_groups",
-    equivalents=(Equivalent("AUC gap", "AUC Gap", "tests/metrics/test_scores.py::test_the_guides_example"),),
     note=UNSIGNED,
 )(lambda groups: apart(auc, groups))
 
@@ -112,7 +110,6 @@ auc_group_min = _of_scores(
     ideal=1.0,
     source=FAIRLEARN,
     compare="all_groups",
-    equivalents=(in_fairlearn("roc_auc_score_group_min"),),
     name="auc_group_min",
 )(lambda groups: min(map(auc, groups)))
 
@@ -195,7 +192,6 @@ log_loss_group_max = _of_scores(
     range=(0.0, math.inf),
     source=FAIRLEARN,
     compare="all_groups",
-    equivalents=(in_fairlearn("log_loss_group_max", note="refuses a group with labels of one kind"),),
     name="log_loss_group_max",
 )(lambda groups: max(map(log_loss, groups)))
 
@@ -211,7 +207,6 @@ def _generalized(title: str, formula: str, ideal: float) -> Metric:
         ideal=ideal,
         source="Pleiss et al. (2017)",
         compare="each_group",
-        equivalents=(in_aif360(name, test=_AIF360),),
         note="The rate of predictions that are drawn with the scores s as probabilities.",
     )
     def rate(group: Group) -> float:
@@ -234,7 +229,6 @@ generalized_false_negative_rate = _generalized("Generalized false negative rate"
     "max of (max - min of E(s | g, y+), max - min of E(s | g, y-)) over the groups",
     source="Pleiss et al. (2017); Bellamy et al. (2019), AI Fairness 360",
     compare="all_groups",
-    equivalents=(in_aif360("generalized_equalized_odds_difference", note="compares two groups there"),),
     note=UNSIGNED,
 )
 def generalized_equalized_odds_difference(groups: Sequence[Group]) -> float:

@@ -1,8 +1,12 @@
-"""Metrics of one group's predictions against another group's, besides the main paper's four metrics.
+"""Metrics of one group's predictions against another group's, the main paper's four among them.
 
-Most are post-training metrics of Amazon SageMaker Clarify. The group in question is its facet d, all others
-together are its facet a; any group can be in question. Signs are those of Clarify's open-source package,
-which subtracts d from a in some metrics and a from d in others.
+The paper's *discrimination* is also called the demographic (statistical) parity difference, *over-* and
+*underestimation* are the two sides of disparate mistreatment (Zafar et al. 2017). A positive value means that
+the deprived group is worse off.
+
+Most others are post-training metrics of Amazon SageMaker Clarify. The group in question is its facet d, all
+others together are its facet a; any group can be in question. Signs are those of Clarify's open-source
+package, which subtracts d from a in some metrics and a from d in others.
 """
 
 import functools
@@ -10,15 +14,7 @@ import math
 from collections.abc import Callable
 from typing import Any
 
-from benchmark.metrics.declaration import (
-    Equivalent,
-    Metric,
-    in_aequitas,
-    in_aif360,
-    in_clarify,
-    metric,
-    name_of,
-)
+from benchmark.metrics.declaration import Metric, metric, name_of
 from benchmark.metrics.inputs import Group, UndefinedMetricError, difference, require_rows
 from benchmark.metrics.labels import DAS, demographic_disparity, of_clarify
 from benchmark.metrics.rates import (
@@ -26,16 +22,74 @@ from benchmark.metrics.rates import (
     DISPARITIES,
     EMPTY,
     accuracy_rate,
+    false_negative_rate,
+    false_positive_rate,
     negative_predictive_value,
     precision,
     selection_rate,
+    true_negative_rate,
+    true_positive_rate,
 )
+
+_of_paper = functools.partial(
+    metric,
+    range=(-1.0, 1.0),
+    ideal=0.0,
+    needs=("y_true", "y_pred"),
+    compare="one_against_rest",
+    family="paper",
+)
+
+
+@_of_paper(
+    "Discrimination",
+    "P(ŷ+ | ḡ) - P(ŷ+ | g)",
+    source="Main paper, equation 1, applied to predictions; Kamiran and Calders (2012)",
+    needs=("y_pred",),
+)
+def discrimination(deprived: Group, favored: Group) -> float:
+    """Return the favored group's selection rate minus the deprived group's."""
+    require_rows(deprived, favored)
+    return difference(selection_rate(favored), selection_rate(deprived))
+
+
+@_of_paper("Accuracy", "P(ŷ = y)", range=(0.0, 1.0), ideal=1.0, source="Standard", compare="overall")
+def accuracy(everybody: Group) -> float:
+    """Return the share of correct predictions."""
+    return accuracy_rate(everybody)
+
+
+@_of_paper(
+    "Overestimation",
+    "P(ŷ+ | ḡ, y-) - P(ŷ+ | g, y-)",
+    source="Main paper, equation 2; Zafar et al. (2017), false positive rates",
+)
+def overestimation(deprived: Group, favored: Group) -> float:
+    """Return the favored group's false positive rate minus the deprived group's."""
+    require_rows(deprived, favored)
+    if deprived.conventions == "clarify":  # 0 / 0 is 0 for either rate, so that the differences disagree
+        return difference(true_negative_rate(deprived), true_negative_rate(favored))
+    return difference(false_positive_rate(favored), false_positive_rate(deprived))
+
+
+@_of_paper(
+    "Underestimation",
+    "P(ŷ- | g, y+) - P(ŷ- | ḡ, y+)",
+    source="Main paper, equation 3; Zafar et al. (2017), false negative rates",
+)
+def underestimation(deprived: Group, favored: Group) -> float:
+    """Return the deprived group's false negative rate minus the favored group's."""
+    require_rows(deprived, favored)
+    if deprived.conventions == "clarify":
+        return difference(true_positive_rate(favored), true_positive_rate(deprived))
+    return difference(false_negative_rate(deprived), false_negative_rate(favored))
+
 
 _of_clarify = functools.partial(of_clarify, needs=("y_true", "y_pred"), family="clarify")
 
 
 def _of_two_groups(
-    title: str, formula: str, size: float, *equivalents: Equivalent, minus: str = "deprived", **others: Any
+    title: str, formula: str, size: float, *, minus: str = "deprived", **others: Any
 ) -> Callable[[Callable[[Group], float]], Metric]:
     """Return a decorator that declares a difference: one group's number less the ``minus`` group's.
 
@@ -48,7 +102,7 @@ def _of_two_groups(
             first, second = (favored, deprived) if minus == "deprived" else (deprived, favored)
             return difference(number(first), number(second))
 
-        declared = {"name": name_of(title), "range": (-size, size), "equivalents": equivalents, **others}
+        declared = {"name": name_of(title), "range": (-size, size), **others}
         return _of_clarify(title, formula, **declared)(compute)
 
     return declare
@@ -61,7 +115,6 @@ def _of_two_groups(
     ideal=1.0,
     source="Feldman et al. (2015), definition 1.1; " + DAS,
     needs=("y_pred",),
-    equivalents=(in_clarify("DI"), in_aif360("disparate_impact")),
     note="Below 1: the group in question is selected less often. Below 0.8, the four-fifths rule presumes "
     "discrimination.",
 )
@@ -76,7 +129,6 @@ conditional_acceptance_difference = _of_two_groups(
     "Conditional acceptance, difference",
     "n(ḡ, y+) / n(ḡ, ŷ+) - n(g, y+) / n(g, ŷ+)",
     math.inf,
-    in_clarify("DCA", note="its published example prints -0.227 where its counts give -0.2314"),
     note="Positive: with as many favorable labels, g gets more favorable predictions.",
 )(lambda group: group.share(group.positives, group.predicted_positives, "that is predicted favorable"))
 
@@ -84,10 +136,6 @@ conditional_rejection_difference = _of_two_groups(
     "Conditional rejection, difference",
     "n(g, y-) / n(g, ŷ-) - n(ḡ, y-) / n(ḡ, ŷ-)",
     math.inf,
-    in_clarify(
-        "DCR",
-        note="its published example subtracts the other way round, yet prints +0.132; its counts give 0.1330",
-    ),
     minus="favored",
     note="Positive: with as many unfavorable labels, g gets fewer unfavorable predictions.",
 )(lambda group: group.share(group.negatives, group.predicted_negatives, "that is predicted unfavorable"))
@@ -96,8 +144,6 @@ acceptance_rate_difference = _of_two_groups(
     "Acceptance rate, difference",
     "P(y+ | ḡ, ŷ+) - P(y+ | g, ŷ+)",
     1.0,
-    in_clarify("DAR"),
-    in_aif360("false_discovery_rate_difference"),
     note="Positive: a favorable prediction is less often right in the group in question.",
 )(lambda group: precision(group))
 
@@ -105,11 +151,6 @@ rejection_rate_difference = _of_two_groups(
     "Rejection rate, difference",
     "P(y- | g, ŷ-) - P(y- | ḡ, ŷ-)",
     1.0,
-    in_clarify(
-        "DRR",
-        note="its published example subtracts this way round, yet prints -0.136; its counts give 0.1367",
-    ),
-    in_aif360("false_omission_rate_difference", relation="negated"),
     minus="favored",
     note="Positive: an unfavorable prediction is more often right in the group in question.",
 )(lambda group: negative_predictive_value(group))
@@ -118,8 +159,6 @@ accuracy_difference = _of_two_groups(
     "Accuracy, difference",
     "P(ŷ = y | ḡ) - P(ŷ = y | g)",
     1.0,
-    in_clarify("AD", note="its published example prints -0.115 where its counts give -0.1143"),
-    in_aif360("error_rate_difference"),
     note="Positive: the group in question is more often predicted wrongly.",
 )(lambda group: accuracy_rate(group))
 
@@ -127,7 +166,6 @@ treatment_equality = _of_two_groups(
     "Treatment equality",
     "n(g, y+, ŷ-) / n(g, y-, ŷ+) - n(ḡ, y+, ŷ-) / n(ḡ, y-, ŷ+)",
     math.inf,
-    in_clarify("TE"),
     source="Berk et al. (2021), treatment equality; " + DAS,
     minus="favored",
     note="Positive: errors in the group in question are more often to its disadvantage.",
@@ -138,11 +176,6 @@ treatment_equality = _of_two_groups(
     "Conditional disparity of predictions",
     "Σ_s n_s / n (P(g | ŷ-, s) - P(g | ŷ+, s))",
     range=(-1.0, 1.0),
-    equivalents=(
-        in_clarify(
-            "CDDPL", note="a stratum without an outcome counts a share of 0 for it; an empty group gives 0"
-        ),
-    ),
     source="Wachter, Mittelstadt and Russell (2021), conditional demographic disparity; " + DAS,
     needs=("y_pred", "strata"),
     note="Positive: within strata s, g is over-represented among unfavorable predictions. "
@@ -161,7 +194,6 @@ def conditional_disparity(deprived: Group, favored: Group) -> float:
     source=AEQUITAS,
     needs=("y_pred",),
     family="rates",
-    equivalents=(Equivalent("Aequitas", "ppr", "tests/metrics/test_aequitas.py::test_group_table"),),
     note="Grows with the size of the group. " + EMPTY,
 )
 def predicted_positive_share(group: Group, others: Group) -> float:
@@ -182,7 +214,6 @@ def predicted_positive_share(group: Group, others: Group) -> float:
     needs=("y_pred",),
     compare="against_reference",
     family="disparities",
-    equivalents=(in_aequitas("ppr_disparity"),),
     note="g is the group in question, ḡ the reference group. Smaller groups get a smaller value.",
 )
 def predicted_positive_share_disparity(group: Group, reference: Group) -> float:
