@@ -30,8 +30,7 @@ from benchmark.errors import BetabenchError
 from benchmark.metrics import evaluate
 from benchmark.seeding import generator
 from benchmark.techniques import Tools, get_technique
-from benchmark.techniques._foreign import library
-from benchmark.techniques.foreign import list_foreign, unreachable
+from benchmark.techniques._foreign import UNREACHABLE, library, list_foreign
 from tools.pages import with_part
 
 __all__ = ["DATASETS", "PAIRS", "VALUES", "compared", "page", "split"]
@@ -154,7 +153,7 @@ def page(rows: list[dict[str, Any]]) -> str:
             lines.append(f"| {_cells(theirs)} | {_cells(own)} |")
         lines += [f"| `none` |  |  |  | {_cells(mine['none', '{}'])} |", ""]
     lines += ["### What cannot be named", "", "| name | why |", "|---|---|"]
-    lines += [f"| `{name}` | {reason} |" for name, reason in unreachable().items()]
+    lines += [f"| `{name}` | {reason} |" for name, reason in UNREACHABLE.items()]
     return "\n".join([*lines, ""])
 
 

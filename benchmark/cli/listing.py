@@ -72,7 +72,7 @@ def _list_datasets() -> list[dict[str, Any]]:
 
 def _list_techniques() -> list[dict[str, Any]]:
     from benchmark.techniques import list_techniques
-    from benchmark.techniques.foreign import list_foreign, unreachable
+    from benchmark.techniques._foreign import UNREACHABLE, list_foreign
 
     def row(name: str, technique: Any, **others: str) -> dict[str, Any]:
         return {
@@ -86,7 +86,7 @@ def _list_techniques() -> list[dict[str, Any]]:
         }
 
     foreign = list_foreign().items()
-    reasons = unreachable().items()
+    reasons = UNREACHABLE.items()
     return [
         *(row(name, technique) for name, technique in list_techniques().items()),
         *(row(name, one, section=_THEIRS, summary=f"as {one.ours}") for name, one in foreign),

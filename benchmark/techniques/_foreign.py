@@ -6,24 +6,28 @@ No library is imported before a technique runs.
 from __future__ import annotations
 
 import contextlib
+import functools
 import importlib
 import io
 import logging
 import os
 import random
 import sys
+import tomllib
 import warnings
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
+from importlib.resources import files
 from importlib.util import find_spec
 from pathlib import Path
+from types import ModuleType
 from typing import Annotated, Any, ClassVar, Literal, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 
 from benchmark.data.table import CODE_DTYPE, Table
-from benchmark.errors import DeclinedError, TechniqueError
+from benchmark.errors import DeclinedError, TechniqueError, UnknownNameError
 from benchmark.techniques._checks import Value
 from benchmark.techniques.base import (
     Array,
@@ -40,6 +44,7 @@ from benchmark.techniques.correlation_remover import equal_frequency_edges, new_
 from benchmark.techniques.encoding import Encoding, Treatment
 from benchmark.techniques.exponentiated_gradient import Weighted
 from benchmark.techniques.post_processing import Adjustment, ErrorRatePostProcessing, Scored
+from benchmark.techniques.registry import list_techniques
 
 Rules: TypeAlias = Mapping[str, tuple[Any, Value]]
 """By parameter, its valid values in the form of a technique's annotation, and its default."""
@@ -294,3 +299,79 @@ class Codes(Weighted):
 
 def _as_codes(X: Any) -> NDArray[np.int16]:
     return np.asfortranarray(np.asarray(X), dtype=CODE_DTYPE)
+
+
+_DESCRIBED = ("aif360", "fairlearn")
+_TRANSFORMERS = "sklearn"
+UNREACHABLE = {
+    f"{library}:{name}": reason
+    for library, reasons in tomllib.loads(
+        files(__package__).joinpath("unreachable.toml").read_text(encoding="utf-8")
+    ).items()
+    for name, reason in reasons.items()
+}
+"""The other names of aif360 and fairlearn, and the reasons why they cannot be techniques here."""
+
+_EXAMPLES = {"aif360": "Reweighing", "fairlearn": "GridSearch", "sklearn": "sklearn.decomposition.PCA"}
+
+
+@functools.cache
+def foreign_technique(name: str) -> type[Foreign]:
+    """Return the technique of another library by a name such as ``"aif360:Reweighing"``.
+
+    Raises :class:`UnknownNameError` for an unknown library or technique, and :class:`DeclinedError` for a
+    technique that cannot run here. A path after ``sklearn:`` to no transformer is a :class:`TechniqueError`.
+    """
+    library, _, rest = name.partition(":")
+    if not rest and library in _EXAMPLES:
+        raise TechniqueError(
+            f"{name!r} names a library, but no technique",
+            expected=f"a name after the colon, such as {library}:{_EXAMPLES[library]}",
+            remedy="'betabench list techniques' shows them",
+        )
+    if library == _TRANSFORMERS:
+        return _module(library).technique_of(name, rest)  # type: ignore[no-any-return]
+    if library not in _DESCRIBED:
+        raise UnknownNameError("library of techniques", library, (*_DESCRIBED, _TRANSFORMERS))
+    module = _module(library)
+    if name in UNREACHABLE:
+        raise DeclinedError(f"{name!r} cannot be run as a technique: {UNREACHABLE[name]}")
+    if rest not in module.DESCRIPTIONS:
+        raise UnknownNameError(f"technique of {library}", rest, module.DESCRIPTIONS)
+    return _class_of(name, module.DESCRIPTIONS[rest], module.__name__)
+
+
+def list_foreign() -> dict[str, type[Foreign]]:
+    """Return the techniques of other libraries by name: aif360's and fairlearn's."""
+    names = (f"{library}:{name}" for library in _DESCRIBED for name in _module(library).DESCRIPTIONS)
+    return {name: foreign_technique(name) for name in names}
+
+
+def _module(library: str) -> ModuleType:
+    return importlib.import_module(f"benchmark.techniques._foreign_{library}")
+
+
+def _class_of(name: str, description: Description, module: str) -> type[Foreign]:
+    library, _, rest = name.partition(":")
+    ours = list_techniques()[description.ours]
+    rules = description.parameters
+    return type(
+        rest.rpartition(".")[2],
+        (BASES[description.stage],),
+        {
+            **{parameter: default for parameter, (_, default) in rules.items()},
+            "__annotations__": {parameter: rule for parameter, (rule, _) in rules.items()},
+            "__module__": module,
+            "__doc__": f"{ours.summary}, by {library}'s own code.",
+            "name": name,
+            "reference": ours.reference,
+            "summary": f"{ours.summary}, by {library}'s own code",
+            "version": "1",
+            "intersections": True,
+            "packages": tuple(sorted({library, *description.needs.values()})),
+            **description.declares,
+            "ours": description.ours,
+            "needs": description.needs,
+            "run": description.run,
+        },
+    )

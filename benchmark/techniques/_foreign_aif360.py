@@ -1,4 +1,4 @@
-"""Adapters of AIF360's techniques, and the reasons why some have none."""
+"""Adapters of AIF360's techniques."""
 
 from __future__ import annotations
 
@@ -403,39 +403,4 @@ DESCRIPTIONS: dict[str, Description] = {
             "metric_lb": (Annotated[float, Interval(-1, 1)], -0.05),
         },
     ),
-}
-
-_TWINS = {  # techniques of aif360.sklearn, and the same methods for datasets
-    "Reweighing": "Reweighing",
-    "LearnedFairRepresentations": "LFR",
-    "ExponentiatedGradientReduction": "ExponentiatedGradientReduction",
-    "GridSearchReduction": "GridSearchReduction",
-    "CalibratedEqualizedOdds": "CalibratedEqOddsPostprocessing",
-    "RejectOptionClassifier": "RejectOptionClassification",
-    "RejectOptionClassifierCV": "RejectOptionClassification",
-}
-
-UNREACHABLE: dict[str, str] = {
-    **dict.fromkeys(
-        ["AdversarialDebiasing", "sklearn.AdversarialDebiasing"],
-        "needs TensorFlow and its sessions of version 1; fairlearn:AdversarialFairnessClassifier does the "
-        "same with PyTorch",
-    ),
-    "ARTClassifier": "mitigates nothing: it runs a classifier of the Adversarial Robustness Toolbox, and "
-    "passes arguments to predict that scikit-learn's classifiers refuse",
-    "DeterministicReranking": "ranks candidates for a list of given length; the benchmark's techniques "
-    "predict a label for each row",
-    **{
-        f"sklearn.{twin}": f"is the method of aif360:{name} once more, for data frames"
-        for twin, name in _TWINS.items()
-    },
-    "sklearn.FairAdapt": "needs R with the package fairadapt, and the causal graph of the columns",
-    **dict.fromkeys(
-        ["sklearn.SenSeI", "sklearn.SenSR"],
-        "needs inFairness and skorch, and a network, a loss and a distance between persons from you",
-    ),
-    "sklearn.PostProcessingMeta": "calls _get_tags, which scikit-learn removed; the benchmark itself holds "
-    "out rows for all techniques of the stage post",
-    "sklearn.ReweighingMeta": "is aif360:Reweighing and the classifier in one; the benchmark trains "
-    "the experiment's classifier",
 }

@@ -1,10 +1,10 @@
-"""Adapters of fairlearn's techniques, and the reasons why some have none."""
+"""Adapters of fairlearn's techniques."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
 from importlib import import_module
-from typing import Annotated, Any, Literal, get_args
+from typing import Annotated, Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -16,7 +16,6 @@ from benchmark.techniques._foreign import (
     GRADIENT,
     GRID,
     ORDINAL,
-    PARITIES,
     REDUCED,
     SHARE,
     STATES,
@@ -220,18 +219,4 @@ DESCRIPTIONS: dict[str, Description] = {
         needs={"torch": "torch"},
         declares={"randomised": True, "produces_scores": False, **TWO_GROUPS},
     ),
-}
-
-_CONSTRAINT = "no technique, but a value of 'constraints' of ExponentiatedGradient and GridSearch"
-_REGRESSION = "for regression; the benchmark's labels have two states"
-_BASE = "no technique, but a base class of constraints"
-
-UNREACHABLE: dict[str, str] = {
-    "AdversarialFairnessRegressor": _REGRESSION,
-    **dict.fromkeys(get_args(PARITIES), _CONSTRAINT),
-    **dict.fromkeys(["Moment", "ClassificationMoment", "UtilityParity", "LossMoment"], _BASE),
-    **dict.fromkeys(
-        ["AbsoluteLoss", "BoundedGroupLoss", "MeanLoss", "SquareLoss", "ZeroOneLoss"], _REGRESSION
-    ),
-    "ErrorRate": "no technique, but the objective of ExponentiatedGradient and GridSearch",
 }

@@ -97,7 +97,7 @@ def list_techniques() -> dict[str, type[Technique]]:
 
 def _foreign(name: str) -> type[Technique]:
     # By name, because a module imported here would count as code of every technique.
-    technique: type[Technique] = importlib.import_module("benchmark.techniques.foreign").foreign_technique(
+    technique: type[Technique] = importlib.import_module("benchmark.techniques._foreign").foreign_technique(
         name
     )
     return technique

@@ -30,7 +30,7 @@ from benchmark.experiment.expand import narrow
 from benchmark.experiment.plan import Experiment
 from benchmark.techniques import PreProcessing, Tools, find_technique, get_technique, list_techniques
 from benchmark.techniques import _foreign as shared
-from benchmark.techniques.foreign import foreign_technique, list_foreign, unreachable
+from benchmark.techniques._foreign import UNREACHABLE, foreign_technique, list_foreign
 from benchmark.techniques.registry import declaration_flaws
 from tools.side_by_side import DATASETS, METRICS, PAIRS, VALUES, compared, split
 
@@ -96,12 +96,12 @@ def public_classes() -> dict[str, set[str]]:
 def test_every_technique_of_both_libraries_is_reachable_or_in_the_table_of_reasons() -> None:
     for library, classes in public_classes().items():
         reachable = {name for name in list_foreign() if name.startswith(library)}
-        left_out = {name for name in unreachable() if name.startswith(library)}
+        left_out = {name for name in UNREACHABLE if name.startswith(library)}
         assert not classes - reachable - left_out
         if Version(metadata.version("fairlearn")) >= Version("0.15"):  # earlier ones have less
             assert not (reachable | left_out) - classes
         assert not reachable & left_out
-    assert all(len(reason) > 10 for reason in unreachable().values())
+    assert all(len(reason) > 10 for reason in UNREACHABLE.values())
 
 
 @pytest.mark.parametrize("name", list_foreign())
