@@ -5,8 +5,8 @@ The command line reads them, so this module imports nothing heavy.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
 from typing import Annotated, Any, Self, get_origin, get_type_hints
 
 from benchmark.errors import UnknownNameError
@@ -73,8 +73,6 @@ class FileOptions:
     min_count: Annotated[
         int, "N", f"merge values of a feature that fewer than N rows have; default: {MIN_COUNT}"
     ] = MIN_COUNT
-    orders: Mapping[str, Sequence[str]] = field(default_factory=dict)  # values of columns, in their order
-    typed: bool = False  # whether the file was written from a frame, so that only empty values are missing
 
     @classmethod
     def said(cls) -> Iterator[tuple[str, str, str, type[Any] | None]]:

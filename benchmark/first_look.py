@@ -14,7 +14,7 @@ import pandas as pd
 from benchmark.api import Run, run
 from benchmark.columns import UNTREATED
 from benchmark.data.draft_text import slug, summary_lines
-from benchmark.data.frames import as_csv
+from benchmark.data.raw import as_csv
 from benchmark.data.true_rates import rates_of_sides
 from benchmark.data.uncarded import read_uncarded
 from benchmark.errors import ExperimentError

@@ -364,10 +364,13 @@ def _rows(experiment: AlternationExperiment, sources: Sources) -> pd.DataFrame:
             got=error.got,
             remedy=error.remedy,
         ) from error
-    frames = [pd.DataFrame(records.columns) for records in read_files(card, files)]
+    frames = [
+        pd.DataFrame({name: column.cells for name, column in rows.columns.items()})
+        for rows in read_files(card, files)
+    ]
     names = {spec.source or name: name for name, spec in card.columns.items()}
     raw = pd.concat(frames, ignore_index=True).rename(columns=names)
-    raw = raw[list(dict.fromkeys([*used, *experiment.keep]))].apply(lambda column: column.str.strip())
+    raw = raw[list(dict.fromkeys([*used, *experiment.keep]))]
     selected = pd.Series(True, index=raw.index)
     for name, values in experiment.keep.items():
         selected &= raw[name].isin(values)

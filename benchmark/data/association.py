@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 if TYPE_CHECKING:
-    from benchmark.data.sniff import RawColumn
+    from benchmark.data.raw import RawColumn
     from benchmark.data.table import Table
 
 PROXY = 0.3

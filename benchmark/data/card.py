@@ -169,6 +169,12 @@ class Card(CardTable):
         return (*score, *(() if self.judged is None else self.judged.sources), *person)
 
     @property
+    def columns_of_file(self) -> tuple[str, ...]:
+        """Columns of the file that are read for each row, each once."""
+        columns = (spec.source or name for name, spec in self.columns.items())
+        return tuple(dict.fromkeys((*columns, *self.behind)))
+
+    @property
     def coded(self) -> dict[str, CategoricalColumn | NumericColumn]:
         """All that is read as states: the columns, and the judged label as :data:`JUDGED`."""
         return self.columns if self.judged is None else {**self.columns, JUDGED: self.judged.label}

@@ -12,9 +12,9 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from benchmark.data.number_form import Notation
+from benchmark.data.number_form import Unclear
+from benchmark.data.raw import RawColumn
 from benchmark.data.sides import Side, shown
-from benchmark.data.sniff import RawColumn
 from benchmark.data.states import MOST_STATES, mask
 from benchmark.errors import DataError
 from benchmark.file_options import Named
@@ -120,16 +120,12 @@ def quoted(value: str) -> str:
     return shlex.quote(value) if re.search(r'["$`\\!]', value) else f'"{value}"'
 
 
-def marks_in_doubt(unclear: Mapping[str, Notation]) -> Iterator[Question]:
+def marks_in_doubt(unclear: Mapping[str, Unclear]) -> Iterator[Question]:
     """Yield the question whether a mark in some columns separates thousands."""
     if not unclear:
         return
     names = tuple(unclear)
-    texts = []
-    for name, notation in unclear.items():
-        forms = (notation.read(thousands=separates) for separates in (True, False))
-        readings = " or ".join(f"{float(form.plain(notation.example)):.12g}" for form in forms)
-        texts.append(f"{name!r} has {notation.example!r} beside {notation.whole!r}, which may be {readings}")
+    texts = [f"{name!r} has {both.example!r}, which may be {both.readings}" for name, both in unclear.items()]
     thousands = Answer("the mark separates thousands", {"thousands": names})
     decimals = Answer("the mark stands before decimals", {"decimals": names})
     yield Question(f"The column {'; '.join(texts)}", (thousands, decimals))

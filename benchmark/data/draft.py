@@ -7,7 +7,7 @@ from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -25,7 +25,9 @@ from benchmark.data.doubts import (
     standing_apart,
 )
 from benchmark.data.load import Coder
+from benchmark.data.number_form import PLAIN
 from benchmark.data.proposals import missing_roles, require_column
+from benchmark.data.raw import RawColumn
 from benchmark.data.reading import FEW_ROWS, Part, Reading, Remark, left_out
 from benchmark.data.repeats import (
     INDEPENDENT,
@@ -38,7 +40,7 @@ from benchmark.data.repeats import (
     warning_of_copies,
 )
 from benchmark.data.sides import Side, counted, least_favored, shown, side
-from benchmark.data.sniff import RawColumn, RawTable, sniff
+from benchmark.data.sniff import RawTable, frame_table, sniff
 from benchmark.data.states import (
     MISSING,
     MOST_LEVELS,
@@ -61,6 +63,9 @@ from benchmark.data.states import (
 from benchmark.errors import DataError
 from benchmark.file_options import MIN_COUNT, FileOptions, Named
 from benchmark.text.words import as_number, few, in_list, number, share, values_in_list
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 # Shares of the label's information from which a column is left out, or named.
 LEAK, HINT = 0.5, 0.25
@@ -112,22 +117,25 @@ class Draft:
         return {name: column for name, column in self.columns.items() if not column.leak}
 
 
-def draft(path: Path, file_options: FileOptions, folder: Path) -> Draft:
-    """Return the draft of a file's card, which is to lie in a folder.
+def draft(data: Path | pd.DataFrame, file_options: FileOptions, folder: Path) -> Draft:
+    """Return the draft of the card of a file, or of a frame that becomes a file ``data.csv``.
 
-    Raises a DataError if something cannot be read or found, a DoubtError if it can be read in several ways.
+    The card is to lie in a folder. Raises a DataError if something cannot be read or found, a DoubtError if
+    it can be read in several ways.
     """
     names = {name: getattr(file_options, name).strip() for name in ("label", "sensitive")}
     file_options = replace(file_options, **names)
-    table = sniff(
-        path,
-        folder,
-        thousands=file_options.thousands,
-        decimals=file_options.decimals,
-        most_mb=file_options.max_mb,
-        named={*filter(None, names.values())},
-        typed=file_options.typed,
-    )
+    if isinstance(data, Path):
+        table = sniff(
+            data,
+            folder,
+            thousands=file_options.thousands,
+            decimals=file_options.decimals,
+            most_mb=file_options.max_mb,
+            named={*filter(None, names.values())},
+        )
+    else:
+        table = frame_table(data, "data.csv")
     if not all(names.values()):
         roles = {name: getattr(file_options, name) for name in ("label", "favorable", "sensitive")}
         raise missing_roles(table, roles)
@@ -147,7 +155,8 @@ def draft(path: Path, file_options: FileOptions, folder: Path) -> Draft:
             expected=shown(table.columns[file_options.label]),
             remedy="name the value that is good for people with --favorable",
         )
-    return _Drafting(table, file_options, file_options.favorable, path.name).run()
+    (file,) = table.source.files
+    return _Drafting(table, file_options, file_options.favorable, Path(str(file.path)).name).run()
 
 
 def _columns(table: RawTable, file_options: FileOptions, option: str) -> list[str]:
@@ -245,7 +254,8 @@ class _Drafting:
         return opposite
 
     def _doubts(self) -> Iterator[Question]:
-        yield from marks_in_doubt(self.draft.table.unclear)
+        table = self.draft.table
+        yield from marks_in_doubt({n: both for n, both in table.unclear.items() if n not in self.drop})
         label, sensitive = self.raw[self.file_options.label], self.raw[self.file_options.sensitive]
         if self.unfavorable is None:
             options = ("favorable", "unfavorable")
@@ -521,13 +531,12 @@ class _Drafting:
     def _coded(self, column: RawColumn, reading: CardEntry) -> DraftColumn:
         """Return a column with the codes that the loader gives it."""
         entry, comments = reading
-        order = list(self.file_options.orders.get(column.name, ()))
-        decimal = self.draft.table.source.decimal
+        order = column.order
         spec: NumericColumn | CategoricalColumn
         if entry["kind"] == "numeric":
-            form = column.form
+            form = column.form or PLAIN
             written = {"thousands": form.thousands, "unit": form.unit}
-            written["decimal"] = form.decimal if form.decimal != decimal else None
+            written["decimal"] = form.decimal if form.decimal != PLAIN.decimal else None
             entry |= {name: value for name, value in written.items() if value is not None}
             spec = NumericColumn(**entry)
         else:
@@ -535,7 +544,7 @@ class _Drafting:
                 entry["states"].sort(key=[*order, MISSING].index)
                 entry["ordered"] = True
             spec = CategoricalColumn(**entry)
-        coder = Coder(spec, decimal)
+        coder = Coder(spec)
         codes = np.array([coder[value] for value in column.values], np.int16)[column.rows]
         return DraftColumn(column.name, entry, comments, codes=codes)
 

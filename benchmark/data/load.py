@@ -9,7 +9,7 @@ import warnings
 from bisect import bisect_right
 from collections import Counter
 from collections.abc import Hashable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -21,12 +21,13 @@ from benchmark.data.card_parts import (
     EQUAL_ROWS,
     MISSING_MARKS,
     MISSING_VALUES,
+    REST,
     CategoricalColumn,
     NumericColumn,
     ScoreColumn,
 )
 from benchmark.data.number_form import MARKS, PLAIN, NumberForm
-from benchmark.data.raw import Records, read_files
+from benchmark.data.raw import RawRows, read_files
 from benchmark.data.row_facts import Judged, Numbers, Persons, Score, numbered
 from benchmark.data.source import ANYWHERE, Sources, read_sources
 from benchmark.data.table import CODE_DTYPE, Table
@@ -114,7 +115,7 @@ class Dataset:
 
     def _contrary_note(self) -> Iterator[str]:
         declared, score = self.card.score, self.score
-        if declared and score and (contrary := contrary_labels(self.table, score.values, declared)):
+        if declared and score and (contrary := _contrary_labels(self.table, score.values, declared)):
             part = share(contrary / len(self.table))
             favorable = f"{self.card.label} = {self.card.favorable_label!r}"
             yield (
@@ -156,18 +157,19 @@ def load_dataset(card: Card | str | Path, sources: Sources = ANYWHERE, *, number
     if not isinstance(card, Card):
         card = load_card(card)
     files = read_sources(card, sources)
-    coded, unknown, unused, scores, names, number_parts = [], [], [], [], [], []
+    coded, unknown, unused, scores, number_parts = [], [], [], [], []
+    names: list[tuple[str, str]] = []
     persons: list[Hashable] = []
     columns = card.numbered if numbers else {}
-    for records, source in zip(read_files(card, files), files, strict=False):  # a joined file adds no rows
-        states, strange = _code(card, records, source.location)
+    for rows, source in zip(read_files(card, files), files, strict=False):  # a joined file adds no rows
+        states, strange = _code(card, rows, source.location)
         coded.append(states)
         unknown += strange
-        names += read_names(card, records, source.location)
-        persons += read_persons(card, records, source.location)
-        unused += records.unused
-        scores += read_numbers(card, records, source.location)
-        number_parts.append(_numbers(columns, card.source.decimal, records))
+        names += _judges_and_persons(card, rows, source.location)
+        persons += _persons(card, rows, source.location)
+        unused += _unused(card, rows.header)
+        scores.append(_scores(card, rows, source.location))
+        number_parts.append(_numbers(columns, card.source.decimal, rows))
     if unknown:
         raise _unknown_values(card, unknown)
     codes = np.concatenate(coded)
@@ -175,19 +177,23 @@ def load_dataset(card: Card | str | Path, sources: Sources = ANYWHERE, *, number
     _check_rows(card, table)
     groups = itertools.groupby(files, key=lambda file: file.kind)
     places = (f"{kind}: {', '.join(file.location for file in group)}" for kind, group in groups)
-    score = score_of(card, table, scores)
-    numbers_kept = Numbers(tuple(columns), np.asfortranarray(np.vstack(number_parts))) if columns else None
-    judged = judged_of(card, codes[:, -1], names)
     return Dataset(
         card,
         table,
         "; ".join(places),
         tuple(dict.fromkeys(unused)),
-        score,
-        numbers_kept,
-        judged,
-        persons_of(card, persons),
+        _score(card, table, np.concatenate(scores)),
+        Numbers(tuple(columns), np.asfortranarray(np.vstack(number_parts))) if columns else None,
+        _judged(card, codes[:, -1], names),
+        None if card.person is None else Persons(numbered(persons)),
     )
+
+
+def _unused(card: Card, header: Sequence[str]) -> list[str]:
+    """Return the columns of a file that a card does not mention."""
+    mentioned = {*card.columns_of_file, *card.filter, *card.exclude, *card.conditions}
+    mentioned.update(*(group.columns for group in card.dropped))
+    return [] if REST in mentioned else [name for name in header if name not in mentioned]
 
 
 def group_notes(table: Table) -> tuple[str, ...]:
@@ -240,67 +246,62 @@ def _check_rows(card: Card, table: Table) -> None:
             )
 
 
-def _code(card: Card, records: Records, location: str) -> tuple[NDArray[np.int16], list[_Unknown]]:
-    codes = np.empty((len(records.lines), len(card.coded)), dtype=CODE_DTYPE, order="F")
+def _code(card: Card, rows: RawRows, location: str) -> tuple[NDArray[np.int16], list[_Unknown]]:
+    codes = np.empty((len(rows.lines), len(card.coded)), dtype=CODE_DTYPE, order="F")
     unknown = []
     for i, (name, spec) in enumerate(card.coded.items()):
-        coder = Coder(spec, card.source.decimal)
-        values = records.columns[spec.source or name]
-        codes[:, i] = np.fromiter(map(coder.__getitem__, values), dtype=CODE_DTYPE, count=len(values))
-        if -1 in coder.values():
-            bad = np.flatnonzero(codes[:, i] < 0).tolist()
-            counts = Counter(values[row].strip() for row in bad)
-            unknown.append(_Unknown(name, counts, records.lines[bad[0]], location))
+        column, coder = rows.columns[spec.source or name], Coder(spec, card.source.decimal)
+        code_of = np.array([coder[value] for value in column.values], dtype=CODE_DTYPE)
+        codes[:, i] = code_of[column.rows]
+        if len(bad := np.flatnonzero(codes[:, i] < 0)):
+            strange = column.of(codes[:, i] < 0)
+            counts = Counter(dict(zip(strange.values, strange.counts.tolist(), strict=True)))
+            unknown.append(_Unknown(name, counts, int(rows.lines[bad[0]]), location))
     return codes, unknown
 
 
-def _numbers(columns: Mapping[str, NumericColumn], decimal: str, records: Records) -> NDArray[np.float64]:
+def _numbers(columns: Mapping[str, NumericColumn], decimal: str, rows: RawRows) -> NDArray[np.float64]:
     """Return the numbers of some columns of a file, shape (n_rows, n_columns)."""
-    numbers = np.empty((len(records.lines), len(columns)), order="F")
+    numbers = np.empty((len(rows.lines), len(columns)), order="F")
     for i, (name, spec) in enumerate(columns.items()):
-        coder, values = Coder(spec, decimal), records.columns[spec.source or name]
-        number = {raw: coder.number(raw.strip()) for raw in dict.fromkeys(values)}
-        numbers[:, i] = [number[raw] for raw in values]
+        coder, column = Coder(spec, decimal), rows.columns[spec.source or name]
+        numbers[:, i] = np.array([coder.number(value) for value in column.values])[column.rows]
     numbers[np.isinf(numbers)] = np.nan  # no learner takes them
     return numbers
 
 
-def read_numbers(card: Card, records: Records, location: str) -> list[float]:
+def _scores(card: Card, rows: RawRows, location: str) -> NDArray[np.float64]:
     """Return the number behind the label of each row of a file; empty if the card names no such column.
 
     A DataError says that a value is no number, or outside the card's range.
     """
     if (declared := card.score) is None:
-        return []
-    form = NumberForm(card.source.decimal)
+        return np.empty(0)
+    column = replace(rows.columns[declared.column], form=NumberForm(card.source.decimal))
+    numbers = column.numbers[column.rows]
     low = -math.inf if declared.minimum is None else declared.minimum
     high = math.inf if declared.maximum is None else declared.maximum
-    numbers = []
-    for line, raw in zip(records.lines, records.columns[declared.column], strict=True):
-        number = as_number(form.plain(raw.strip()))
-        if number is None or not low <= number <= high:
-            problem = "is none" if number is None else "is out of its range"
-            where = f"line {line} of {location}, column {declared.column!r}"
-            raise DataError(
-                f"The number behind the label {problem} in {where}",
-                expected="a number" + (f" from {low:g} to {high:g}" if math.isfinite(high - low) else ""),
-                got=repr(raw),
-                remedy="leave rows without a number out by [filter], or correct 'column', 'minimum' and "
-                "'maximum' under [score] in the card",
-            )
-        numbers.append(number)
+    if len(bad := np.flatnonzero(~((low <= numbers) & (numbers <= high)))):  # NaN, too
+        problem = "is none" if np.isnan(numbers[bad[0]]) else "is out of its range"
+        where = f"line {rows.lines[bad[0]]} of {location}, column {declared.column!r}"
+        raise DataError(
+            f"The number behind the label {problem} in {where}",
+            expected="a number" + (f" from {low:g} to {high:g}" if math.isfinite(high - low) else ""),
+            got=repr(column.cells[bad[0]]),
+            remedy="leave rows without a number out by [filter], or correct 'column', 'minimum' and "
+            "'maximum' under [score] in the card",
+        )
     return numbers
 
 
-def score_of(card: Card, table: Table, numbers: Sequence[float]) -> Score | None:
+def _score(card: Card, table: Table, values: NDArray[np.float64]) -> Score | None:
     """Return the number behind the label of all rows, or None if the card names none.
 
     A DataError says that the number cannot decide the label, or that all rows have the same one.
     """
     if (declared := card.score) is None:
         return None
-    values = np.array(numbers, dtype=np.float64)
-    contrary = contrary_labels(table, values, declared)
+    contrary = _contrary_labels(table, values, declared)
     if contrary > _MOST_CONTRARY * len(table):
         raise DataError(
             f"The column {declared.column!r} is not the number behind the label of {card.name!r}",
@@ -321,32 +322,32 @@ def score_of(card: Card, table: Table, numbers: Sequence[float]) -> Score | None
     return Score(values, declared.threshold, (high - low) / 2, low)
 
 
-def contrary_labels(table: Table, values: NDArray[np.float64], declared: ScoreColumn) -> int:
+def _contrary_labels(table: Table, values: NDArray[np.float64], declared: ScoreColumn) -> int:
     """Return the number of rows whose label contradicts the number behind it."""
     return int(((values >= declared.threshold) != table.y).sum())
 
 
-def read_names(card: Card, records: Records, location: str) -> list[tuple[str, str]]:
+def _judges_and_persons(card: Card, rows: RawRows, location: str) -> list[tuple[str, str]]:
     """Return judge and person of each row of a file, as written; empty if the card has no judged label.
 
     A DataError says that a row lacks one of them.
     """
     if card.judged is None:
         return []
-    columns = (card.judged.judge, card.judged.person)
-    judges, persons = ([raw.strip() for raw in records.columns[column]] for column in columns)
-    for column, names in zip(columns, (judges, persons), strict=True):
-        if "" in names:
+    names = [card.judged.judge, card.judged.person]
+    cells = [rows.columns[name].cells for name in names]
+    for name, column in zip(names, cells, strict=True):
+        if len(lacking := np.flatnonzero(column == "")):
             raise DataError(
-                f"Nobody is named in line {records.lines[names.index('')]} of {location}, column {column!r}",
+                f"Nobody is named in line {rows.lines[lacking[0]]} of {location}, column {name!r}",
                 expected="who judged, and who was judged, in each row",
                 got="''",
                 remedy="leave such rows out by [exclude], or correct 'judge' and 'person' under [judged]",
             )
-    return list(zip(judges, persons, strict=True))
+    return list(zip(*cells, strict=True))
 
 
-def judged_of(card: Card, codes: NDArray[np.int16], names: Sequence[tuple[str, str]]) -> Judged | None:
+def _judged(card: Card, codes: NDArray[np.int16], names: Sequence[tuple[str, str]]) -> Judged | None:
     """Return the judgments of all rows from the codes of the judged label; None if the card has none."""
     if card.judged is None:
         return None
@@ -354,43 +355,30 @@ def judged_of(card: Card, codes: NDArray[np.int16], names: Sequence[tuple[str, s
     return Judged(codes == card.judged.label.states.index(card.favorable_label), judges, persons)
 
 
-def read_persons(card: Card, records: Records, location: str) -> list[Hashable]:
+def _persons(card: Card, rows: RawRows, location: str) -> list[Hashable]:
     """Return the person of each row of a file, as written; empty if the card names no persons."""
     if card.person is None:
         return []
     if card.person == EQUAL_ROWS:
         # Without the label: of rows with the same features, a model would train on the wrong labels alone.
         features = [spec.source or name for name, spec in card.columns.items() if name != card.label]
-        cells = ([raw.strip() for raw in records.columns[column]] for column in features)
-        return list(zip(*cells, strict=True))
-    names = (raw.strip() for raw in records.columns[card.person])
-    return [
-        (location, line) if name in MISSING_MARKS else name
-        for name, line in zip(names, records.lines, strict=True)
-    ]
+        return list(zip(*(rows.columns[name].cells for name in features), strict=True))
+    names = zip(rows.columns[card.person].cells, rows.lines.tolist(), strict=True)
+    return [(location, line) if name in MISSING_MARKS else name for name, line in names]
 
 
-def persons_of(card: Card, names: Sequence[Hashable]) -> Persons | None:
-    """Return the persons of all rows from their names; None if the card names no persons."""
-    return None if card.person is None else Persons(numbered(names))
-
-
-class Coder(dict[str, int]):
-    """Codes by raw value, computed once for each distinct value; -1 if the column has no state for it."""
+class Coder:
+    """Codes by raw value; -1 if the column has no state for it."""
 
     def __init__(self, spec: CategoricalColumn | NumericColumn, decimal: str = ".") -> None:
-        super().__init__()
         self.spec = spec
         self.form = PLAIN
         if isinstance(spec, NumericColumn):
             self.form = NumberForm(spec.decimal or decimal, spec.thousands, spec.unit)
         self.code_of = {state: code for code, state in enumerate(spec.states)}
 
-    def __missing__(self, raw: str) -> int:
-        code = self[raw] = self._work_out(raw.strip())
-        return code
-
-    def _work_out(self, value: str) -> int:
+    def __getitem__(self, raw: str) -> int:
+        value = raw.strip()
         spec = self.spec
         if value in spec.values:
             return self.code_of[spec.values[value]]

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import itertools
 import re
-from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Literal, get_args
+
+from benchmark.text.words import as_number
 
 MARKS = {".": "point", ",": "comma"}  # decimal marks, and their names
 Thousands = Literal[".", ",", " ", "'"]  # separators of thousands
@@ -17,10 +19,10 @@ _SPACES = ("\N{NO-BREAK SPACE}", "\N{NARROW NO-BREAK SPACE}", "\N{THIN SPACE}")
 _APOSTROPHES = ("\N{RIGHT SINGLE QUOTATION MARK}",)
 _PLAIN = {**dict.fromkeys(map(ord, _SPACES), " "), **dict.fromkeys(map(ord, _APOSTROPHES), "'")}
 _EXCHANGED = str.maketrans(",.", ".,")
-_NUMBER = re.compile(r"(\d[\d., ']*|[.,]\d+)([eE][+-]?\d+)?")
-_GROUPS = {mark: re.compile(rf"\d{{1,3}}(?:{re.escape(mark)}\d{{3}})+") for mark in (".", ",", " ", "'")}
-_FEW = 0.02  # a share of numbers with a mark that may be typing errors
-_MANY = 20  # fewest numbers with the mark that outweigh them
+_SIGNS = rf"[\s+\-{re.escape(''.join(UNITS))}]*"
+_LIKE_A_NUMBER = re.compile(
+    rf"{_SIGNS}[.,]?\d[\d.,' {''.join(_SPACES + _APOSTROPHES)}]*(?:[eE][+-]?\d+)?{_SIGNS}"
+)
 
 
 @dataclass(frozen=True)
@@ -49,134 +51,58 @@ class NumberForm:
         # Exchanged, not only replaced: a point among decimal commas is no decimal point.
         return text.translate(_EXCHANGED) if self.decimal == "," else text
 
+    def number(self, text: str) -> float | None:
+        """Return the number in a text, or None."""
+        return as_number(self.plain(text))
+
     @cached_property
     def _grouped(self) -> re.Pattern[str]:
-        decimals = rf"(?:{re.escape(self.decimal)}\d*)?"
-        return re.compile(rf"[+-]?{_GROUPS[self.thousands or ','].pattern}{decimals}")
+        mark, decimal = re.escape(self.thousands or ","), re.escape(self.decimal)
+        return re.compile(rf"[+-]?[1-9]\d{{0,2}}(?:{mark}\d{{3}})+(?:{decimal}\d*)?")
 
 
 PLAIN = NumberForm()  # numbers as Python writes them
 
 
 @dataclass(frozen=True)
-class Notation:
-    """The form of a column's numbers, as far as its values tell."""
+class Unclear:
+    """Two forms in which all numbers of a column can be read."""
 
-    form: NumberForm | None = None  # the form, if the column alone tells it
-    unit: str | None = None  # the sign beside the numbers
-    unclear: str = ""  # a mark that may stand before decimals or separate thousands
-    whole: str = ""  # a whole number without that mark, which makes one of the two readings unlikely
-    example: str = ""  # a number with that mark
-    mixed: str = ""  # why the column has no single form, if it has none
-    has_decimals: bool = False  # whether some number certainly has decimals
+    forms: tuple[NumberForm, ...]
+    example: str  # a number that they read differently
 
-    def read(self, *, thousands: bool) -> NumberForm:
-        """Return the form in which the unclear mark separates thousands, or stands before decimals."""
-        if thousands:
-            return NumberForm(_other(self.unclear), self.unclear, self.unit)
-        return NumberForm(self.unclear, None, self.unit)
+    @property
+    def readings(self) -> str:
+        """Both readings of the example."""
+        return " or ".join(f"{form.number(self.example):.12g}" for form in self.forms)
 
 
-def notation(values: Sequence[str]) -> Notation:
-    """Return the notation of a column from its distinct values, without missing ones."""
-    unit = _unit(values)
-    bare = [_bare(value, unit) for value in values]
-    numbers = [(value, text) for value, text in zip(values, bare, strict=True) if _NUMBER.fullmatch(text)]
-    if not numbers or len(numbers) < 0.5 * len(values):
-        return Notation()
-    seen: dict[str, Counter[str]] = {mark: Counter() for mark in MARKS}
-    example: dict[tuple[str, str], str] = {}
-    other_marks = Counter[str]()
-    whole = ""
-    for value, text in numbers:
-        number = re.split("[eE]", text)[0]
-        for mark in (" ", "'"):
-            if mark in number:
-                before = re.split("[.,]", number)[0]
-                other_marks[mark if _GROUPS[mark].fullmatch(before) else "broken"] += 1
-                number = number.replace(mark, "")
-        readings = _tells(number)
-        for mark, reading in readings:
-            seen[mark][reading] += 1
-            example.setdefault((mark, reading), value)
-        if not readings and number.isdigit() and int(number) and text == number:
-            whole = whole or value
-    if other_marks["broken"]:
-        return Notation()
-    blank = next(iter(other_marks), None)
-    for times in seen.values():
-        few = _FEW * sum(times.values())
-        if 0 < times["decimal"] <= few and times["unclear"] >= _MANY and whole:
-            del times["decimal"]  # typing errors
-    decimal = [mark for mark in MARKS if seen[mark]["decimal"]]
-    grouped = [mark for mark in MARKS if seen[mark]["thousands"]]
-    unclear = [mark for mark in MARKS if seen[mark]["unclear"]]
-    if len(decimal) == 2 or len(grouped) == 2 or set(decimal) & set(grouped) or (blank and grouped):
-        return _mixed([example[m, w] for w in ("decimal", "thousands") for m in MARKS if (m, w) in example])
-    if decimal or grouped:
-        mark = decimal[0] if decimal else _other(grouped[0])
-        behind = _other(mark)
-        separated = blank or (behind if behind in (*grouped, *unclear) else None)
-        return Notation(NumberForm(mark, separated, unit), unit, has_decimals=bool(decimal))
-    if blank:
-        return Notation(NumberForm(unclear[0] if unclear else ".", blank, unit), unit)
-    if len(unclear) == 2:
-        return _mixed([example[mark, "unclear"] for mark in MARKS])
-    if unclear:
-        (mark,) = unclear
-        return Notation(None, unit, mark, whole, example[mark, "unclear"])
-    return Notation(NumberForm(".", None, unit) if unit else None, unit)
+def forms_of(values: Sequence[str]) -> tuple[NumberForm, ...]:
+    """Return the forms in which all numbers among a column's values can be read, a plain one first.
+
+    These are several only if they give different numbers, and none if the column writes numbers in several
+    forms. A column of mostly text is plain.
+    """
+    texts = [value for value in values if _LIKE_A_NUMBER.fullmatch(value)]
+    if 2 * len(texts) < len(values) or not texts:
+        return (PLAIN,)
+    used = set().union(*(text.translate(_PLAIN) for text in texts))
+    units = [None, *used.intersection(UNITS)]
+    separators = [None, *(mark for mark in get_args(Thousands) if mark in used)]
+    decimals = [mark for mark in MARKS if mark == "." or mark in used or "." in used]
+    forms = [
+        NumberForm(decimal, thousands, unit)
+        for unit, thousands, decimal in itertools.product(units, separators, decimals)
+        if thousands != decimal
+    ]
+    texts = [text for text in texts if any(form.number(text) is not None for form in forms)]
+    fitting = [form for form in forms if all(form.number(text) is not None for text in texts)]
+    readings: dict[tuple[float | None, ...], NumberForm] = {}
+    for form in fitting:
+        readings.setdefault(tuple(map(form.number, texts)), form)
+    return tuple(readings.values())
 
 
-def file_decimal(notations: Iterable[Notation]) -> str | None:
-    """Return the decimal mark of all columns that tell theirs, or None if they differ."""
-    marks = {
-        notation.form.decimal
-        for notation in notations
-        if notation.form is not None and (notation.has_decimals or notation.form.thousands in MARKS)
-    }
-    return marks.pop() if len(marks) == 1 else None
-
-
-def _mixed(examples: Sequence[str]) -> Notation:
-    return Notation(mixed=f"writes its numbers in two ways, such as {' and '.join(map(repr, examples[:2]))}")
-
-
-def _other(mark: str) -> str:
-    return "," if mark == "." else "."
-
-
-def _unit(values: Sequence[str]) -> str | None:
-    """Return the only sign beside the numbers, if at least half of the values have it."""
-    counts = Counter(unit for value in values for unit in UNITS if unit in value)
-    if len(counts) != 1:
-        return None
-    ((unit, times),) = counts.items()
-    return unit if times >= 0.5 * len(values) else None
-
-
-def _bare(value: str, unit: str | None) -> str:
-    text = value.translate(_PLAIN)
-    if unit is not None:
-        text = text.replace(unit, "", 1).strip()
-    return text[1:].strip() if text[:1] in ("+", "-") else text
-
-
-def _tells(number: str) -> list[tuple[str, str]]:
-    """Return the marks in a number, each "decimal", "thousands" or "unclear"."""
-    if not (counts := {mark: number.count(mark) for mark in MARKS if mark in number}):
-        return []
-    if len(counts) == 2:
-        last = max(counts, key=number.rindex)
-        first = _other(last)
-        head = number[: number.rindex(last)]
-        if counts[last] == 1 and _GROUPS[first].fullmatch(head):
-            return [(first, "thousands"), (last, "decimal")]
-        return []
-    ((mark, times),) = counts.items()
-    if times > 1:
-        return [(mark, "thousands")] if _GROUPS[mark].fullmatch(number) else []
-    head, _, tail = number.partition(mark)
-    if len(tail) == 3 and 1 <= len(head) <= 3 and not head.startswith("0"):
-        return [(mark, "unclear")]
-    return [(mark, "decimal")]
+def unclear(values: Sequence[str], forms: tuple[NumberForm, ...]) -> Unclear:
+    """Return several forms of a column with the first value that they read differently."""
+    return Unclear(forms, next(value for value in values if len({form.number(value) for form in forms}) > 1))

@@ -9,7 +9,7 @@ from benchmark.data.sides import meant, shown
 from benchmark.data.sniff import RawTable
 from benchmark.data.states import MOST_STATES, useless
 from benchmark.errors import DataError
-from benchmark.text.words import few
+from benchmark.text.words import as_number, few
 
 _MOST_NAMED = 60  # columns that an error lists
 _MOST_PROPOSED = 8
@@ -36,8 +36,15 @@ def require_column(name: str, option: str, table: RawTable) -> None:
         raise DataError(
             f"The file has no column {name!r}",
             expected="one of " + few(list(map(repr, table.columns)), _MOST_NAMED, "others"),
-            remedy=meant(name, list(table.columns)) + f"name the column with --{option}",
+            remedy=meant(name, list(table.columns)) + f"name the column with --{option}" + _of_place(table),
         )
+
+
+def _of_place(table: RawTable) -> str:
+    """Return how to name columns by their place, where a number in the header says that it may be a row."""
+    if all(as_number(name) is None for name in table.columns):
+        return ""
+    return "; if the first line is a row and no header, name columns by their place: column_1, column_2, ..."
 
 
 def missing_roles(table: RawTable, roles: Mapping[str, str | None]) -> DataError:
@@ -47,7 +54,8 @@ def missing_roles(table: RawTable, roles: Mapping[str, str | None]) -> DataError
         f"{options} must be named",
         expected="of the columns " + few(list(map(repr, table.columns)), _MOST_NAMED, "others"),
         remedy="name the label, its favorable value and the sensitive column. They may be: "
-        + "; ".join(proposals(table, roles)),
+        + "; ".join(proposals(table, roles))
+        + _of_place(table),
     )
 
 

@@ -1,4 +1,10 @@
-"""Reading of source files: from verified bytes to raw values of the card's columns and rows."""
+"""The reader of all tables: from verified bytes, or a data frame, to columns of distinct values.
+
+The standard library parses CSV. :func:`pandas.read_csv` would fill rows that are too short with empty values,
+take the first values of longer rows for an index, and tell the line of neither.
+"""
+
+from __future__ import annotations
 
 import contextlib
 import csv
@@ -7,219 +13,188 @@ import io
 import itertools
 import json
 import re
-from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from array import array
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+from dataclasses import dataclass, field, replace
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
 
 from benchmark.data.card import Card
-from benchmark.data.card_parts import REST, Source, SourceFile, condition_of
-from benchmark.data.frames import as_csv, parquet_frame
+from benchmark.data.card_parts import MISSING_MARKS, Source, SourceFile, condition_of
+from benchmark.data.number_form import PLAIN, NumberForm
 from benchmark.data.source import SourceBytes
 from benchmark.data.xlsx import first_sheet
 from benchmark.errors import DataError
-from benchmark.text.words import as_number
 
-_Rows = Iterator[tuple[int, list[str]]]
-_Joined = tuple[Sequence[str], Mapping[str, list[str]]]  # header of a joined file, and its rows by key
+if TYPE_CHECKING:
+    import pandas as pd
+
+DELIMITERS = (",", ";", "\t", "|", " ")  # separators of a line's values, the most usual first
+# Open classes of numbers: a sign or word before the limit, or words behind it, and perhaps a unit.
+_OPEN = r"(?:(?:(?P<strict>{})|{})\s*(?P<first>[^\s=]+)|(?P<last>\S+?)\s*(?:{}))(?:\s+[a-z]+)?"
+_BELOW = re.compile(
+    _OPEN.format(
+        "<|under|below|less than|fewer than",
+        "<=|≤|up to|at most",
+        "(?:or|and) (?:less|fewer|under|below|younger)",
+    ),
+    re.IGNORECASE,
+)
+_ABOVE = re.compile(
+    _OPEN.format(
+        ">|over|above|more than", ">=|≥|at least|from", r"\+|plus|(?:or|and) (?:more|over|above|older|up)"
+    ),
+    re.IGNORECASE,
+)
+_Row = tuple[int, list[str]]  # the number of its last line, and its values
 
 
-@dataclass(frozen=True)
-class Records:
-    """A card's rows and columns of one file, all values still text."""
+@dataclass(frozen=True, eq=False)
+class RawColumn:
+    """A column of a file as text: its distinct values, and the value of each row."""
 
-    columns: dict[str, tuple[str, ...]]  # values of each column used, by its name in the file
-    lines: list[int]  # line number of each row that the card keeps
-    unused: list[str]  # columns of the file that the card does not mention
+    name: str
+    values: tuple[str, ...]  # without blanks around them, sorted
+    rows: NDArray[np.intp]  # position of each row's value
+    form: NumberForm | None = PLAIN  # how its numbers are written; None if all values are text
+    none: frozenset[str] = frozenset()  # values that a user calls missing
+    marks: frozenset[str] = MISSING_MARKS  # other values that mean missing; of a frame, only empty text
+    order: tuple[str, ...] = ()  # the values of an ordered category of a frame, in their order
+
+    @property
+    def cells(self) -> NDArray[np.object_]:
+        """The value of each row."""
+        return np.array(self.values, dtype=object)[self.rows]
+
+    @cached_property
+    def counts(self) -> NDArray[np.intp]:
+        """Number of rows of each value."""
+        return np.bincount(self.rows, minlength=len(self.values))
+
+    @cached_property
+    def missing(self) -> NDArray[np.bool_]:
+        """Whether each value means missing."""
+        marks = self.marks - {"-"} if "+" in self.values else self.marks
+        return np.array([value in marks or value in self.none for value in self.values], dtype=bool)
+
+    @cached_property
+    def numbers(self) -> NDArray[np.float64]:
+        """Each value as a number; NaN if it is no number, or called missing."""
+        return np.array([self._number(value) for value in self.values], dtype=np.float64)
+
+    def _number(self, value: str) -> float | None:
+        return None if self.form is None or value in self.none else self.form.number(value)
+
+    @cached_property
+    def places(self) -> NDArray[np.float64]:
+        """Each value's number; of an open class, such as ``<1`` or ``65+``, a number beyond all others."""
+        places, plain = self.numbers.copy(), np.unique(self.numbers[~np.isnan(self.numbers)])
+        if len(plain) < 2:
+            return places
+        step = float(np.diff(plain).min())
+        for i in np.flatnonzero(np.isnan(places) & ~self.missing).tolist():
+            for form, sign in ((_BELOW, -1), (_ABOVE, 1)):
+                if (match := form.fullmatch(self.values[i])) is None:
+                    continue
+                limit = self._number(match["first"] or match["last"])
+                if limit is not None and (sign * (limit - plain) >= 0).all():
+                    within = match["strict"] is None and limit not in plain
+                    places[i] = limit if within else limit + sign * step
+        return places
+
+    def of(self, read: NDArray[np.bool_]) -> RawColumn:
+        """Return the column with some of its rows and their values only."""
+        rows = self.rows[read]
+        used = np.flatnonzero(np.bincount(rows, minlength=len(self.values)))
+        return replace(self, values=tuple(self.values[i] for i in used), rows=np.searchsorted(used, rows))
 
 
-def read_files(card: Card, sources: Sequence[SourceBytes]) -> Iterator[Records]:
-    """Yield the records of each file of a card, from the contents of all files, by :func:`read_records`."""
-    joined = None if card.source.join is None else _read_joined(card, sources[-1])
-    for file, source in zip(card.source.files, sources, strict=False):
-        yield read_records(card, file, source, joined)
+@dataclass(frozen=True, eq=False)
+class RawRows:
+    """The rows of a file or frame, and those of its columns that were asked for."""
+
+    header: tuple[str, ...]  # distinct names of all columns
+    columns: dict[str, RawColumn]
+    lines: NDArray[np.intp]  # line number of each row
+    renamed: dict[str, str] = field(default_factory=dict)  # names of the file that were empty, or taken
+    padded: dict[str, str] = field(default_factory=dict)  # a value with blanks that do not count, by column
 
 
-def read_records(card: Card, file: SourceFile, source: SourceBytes, joined: _Joined | None = None) -> Records:
-    """Return the records of one file; cells of other columns or rows do not outlive their line.
+def read_rows(
+    content: bytes, source: Source, file: SourceFile, location: str, used: Collection[str] | None = None
+) -> RawRows:
+    """Return the rows of a file from its verified content, with all columns or those ``used``.
 
-    ``file`` is the card's entry for the file, ``source`` its content. A DataError says that it is no text or
-    not of its format, lacks columns, or has a line that does not fit the header.
+    ``source`` says how the file is read, and ``file`` how many lines are skipped. A DataError says that the
+    content is not of its format or encoding, is empty, or has a line that does not fit the header.
     """
-    text = _text_of(card.source, source)
-    columns = (spec.source or name for name, spec in card.columns.items())
-    used = list(dict.fromkeys((*columns, *card.behind)))
-    mentioned = [*used, *card.filter, *card.exclude, *card.conditions]
-    advice = _Advice(card, file, text)
+    if source.format == "parquet":
+        return rows_of_frame(parquet_frame(content, location))
     try:
-        header, rows = READERS[card.source.format](text, card.source, file, source.location)
-        if joined is not None:
-            assert card.source.join is not None
-            column = card.source.join.column
-            key = _positions([column], header, source.location, advice)[column]
-            rows = _with_joined(rows, key, len(header), joined[1])
-            header = [*header, *_renamed(joined[0], header)]
-        position = _positions(mentioned, header, source.location, advice)
-        wanted = [(position[name], frozenset(values)) for name, values in card.filter.items()]
-        unwanted = [(position[name], frozenset(values)) for name, values in card.exclude.items()]
-        conditions = [
-            (position[name], condition_of(text)) for name, texts in card.conditions.items() for text in texts
+        given, rows = _opened(content, source, file, location)
+        header = distinct_names(given)
+        # Each value is stored once, each cell as a number. Cells of other columns do not outlive their row.
+        kept: list[tuple[int, dict[str, int], array[int]]] = [
+            (i, {}, array("i")) for i, name in enumerate(header) if used is None or name in used
         ]
-        cells = [position[name] for name in used]
-        cells_read, lines = [], []
+        lines = array("q")
         for line, row in rows:
             if len(row) != len(header):
                 raise DataError(
-                    f"Line {line} of {source.location} does not fit the header",
+                    f"Line {line} of {location} does not fit the others and the header",
                     expected=f"{len(header)} values",
                     got=f"{len(row)} values",
-                    remedy=advice.of_row(line, len(header))
-                    or "if it is truncated, get it again; else correct source.delimiter in the card",
+                    remedy=_other_separator(content, source, file, lambda row: len(row) == len(header))
+                    or "correct the line, or get the file again if it is truncated",
                 )
-            is_wanted = all(row[i].strip() in values for i, values in wanted)
-            is_wanted = is_wanted and all(holds(row[i]) for i, holds in conditions)
-            if is_wanted and not any(row[i].strip() in values for i, values in unwanted):
-                cells_read.append([row[i] for i in cells])
-                lines.append(line)
+            lines.append(line)
+            for i, values, codes in kept:
+                codes.append(values.setdefault(row[i], len(values)))
     except csv.Error as error:
         raise DataError(
-            f"The source file {source.location} is not valid {card.source.format.upper()}",
+            f"The source file {location} is not valid {source.format.upper()}",
             got=str(error),
-            remedy=advice.of_header([], mentioned)
-            or "the file may be truncated; get it again; else correct source.delimiter in the card",
+            remedy=_other_separator(content, source, file, lambda row: len(row) > 1)
+            or "the file may be truncated; get it again; else correct its quotes",
         ) from error
-    values = zip(*cells_read, strict=True) if cells_read else [()] * len(used)
-    mentioned += [name for group in card.dropped for name in group.columns]
-    unused = [] if REST in mentioned else [name for name in header if name not in mentioned]
-    return Records(dict(zip(used, values, strict=True)), lines, unused)
+    columns = {
+        header[i]: _column(header[i], values, np.array(codes, dtype=np.intp)) for i, values, codes in kept
+    }
+    padded = {header[i]: odd for i, values, _ in kept if (odd := _padded(values))}
+    renamed = {name: own for name, own in zip(header, given, strict=True) if name != own}
+    return RawRows(header, columns, np.array(lines, dtype=np.intp), renamed, padded)
 
 
-def _text_of(settings: Source, source: SourceBytes) -> str:
-    if settings.format == "xlsx":
-        return first_sheet(source.content, source.location, settings.delimiter)
-    if settings.format == "parquet":
-        return as_csv(parquet_frame(source.content, source.location), settings.delimiter)
-    try:
-        return source.content.decode(settings.encoding)
-    except UnicodeDecodeError as error:
-        raise DataError(
-            f"The source file {source.location} is not text in the encoding of its card",
-            expected=settings.encoding,
-            got=str(error),
-            remedy="correct source.encoding in the card",
-        ) from error
+def _column(name: str, values: Iterable[str], codes: NDArray[np.intp], **more: Any) -> RawColumn:
+    """Return a column from distinct values as written, of which several may differ in blanks only."""
+    stripped = [value.strip() for value in values]
+    order = sorted(set(stripped))
+    place = dict(zip(order, range(len(order)), strict=True))
+    rank = np.array([place[value] for value in stripped], dtype=np.intp)
+    return RawColumn(name, tuple(order), rank[codes], **more)
 
 
-def _read_joined(card: Card, source: SourceBytes) -> _Joined:
-    """Return the rows of the joined file; a DataError also says that a key repeats."""
-    join, text = card.source.join, _text_of(card.source, source)
-    assert join is not None
-    header, rows = READERS[card.source.format](text, card.source, join.file, source.location)
-    advice = _Advice(card, join.file, text)
-    position = _positions([join.key], header, source.location, advice)[join.key]
-    row_of: dict[str, list[str]] = {}
-    for line, row in rows:
-        key = row[position].strip() if len(row) == len(header) else None
-        if key is None or key in row_of:
-            raise DataError(
-                f"Line {line} of {source.location} cannot be joined to other rows",
-                expected=f"{len(header)} values, and another value of {join.key!r} than in all other lines",
-                got=f"{len(row)} values" if key is None else f"{key!r} for the second time",
-                remedy="correct the file, or 'key' under [source.join] in the card",
-            )
-        row_of[key] = row
-    return header, row_of
+def _padded(values: Collection[str]) -> str:
+    """Return a value that differs from another one in blanks only, or an empty text."""
+    return next((v for v in values if v != v.strip() and v.strip() and v.strip() in values), "")
 
 
-def _renamed(names: Sequence[str], others: Sequence[str]) -> Iterator[str]:
-    """Yield names that differ from all others: ``a`` becomes ``a.1``."""
-    for name in names:
-        numbered = (f"{name}.{number}" for number in itertools.count(1))
-        yield name if name not in others else next(free for free in numbered if free not in {*others, *names})
-
-
-def _with_joined(rows: _Rows, key: int, width: int, joined: Mapping[str, list[str]]) -> _Rows:
-    for line, row in rows:
-        if len(row) != width:
-            yield line, row  # the caller reports the error
-        elif (partner := joined.get(row[key].strip())) is not None:
-            yield line, [*row, *partner]
-
-
-DELIMITERS = (",", ";", "\t", "|", " ")  # separators of a line's values, the most usual first
-
-
-@dataclass(frozen=True)
-class _Advice:
-    """Advice on a CSV file that does not fit its card."""
-
-    card: Card
-    file: SourceFile
-    text: str
-
-    def of_header(self, header: Sequence[str], names: Sequence[str]) -> str:
-        """Return advice for a header that lacks columns or cannot be read, or an empty text."""
-        if self.card.source.format != "csv":
-            return ""
-        if self.card.source.column_names:
-            return self.of_row(self.file.skip_lines + 1, len(self.card.source.column_names))
-        n_named = sum(name in header for name in names)
-        if other := self._other(self.file.skip_lines + 1, lambda row: sum(n in row for n in names) > n_named):
-            return other
-        if header and (not n_named or any(as_number(name) is not None for name in header)):
-            setting = "name the file's columns by 'column_names' under [source]"
-            return f"if the first line is a row and no header, {setting}"
-        return ""
-
-    def of_row(self, line: int, n_values: int) -> str:
-        """Return advice for a row that does not have ``n_values`` values, or an empty text."""
-        if self.card.source.format != "csv":
-            return ""
-        return self._other(line, lambda row: len(row) == n_values > 1)
-
-    def _other(self, number: int, fits: Callable[[list[str]], bool]) -> str:
-        line = next(itertools.islice(io.StringIO(self.text), number - 1, None), "")
-        for other in DELIMITERS:
-            row: list[str] = []
-            with contextlib.suppress(csv.Error):
-                row = next(csv.reader([line], delimiter=other, skipinitialspace=True, strict=True), [])
-            if other != self.card.source.delimiter and fits([cell.strip() for cell in row]):
-                setting = f"delimiter = {json.dumps(other)}"
-                return f"columns seem to be separated by {other!r}: set {setting} under [source]"
-        return ""
-
-
-def _positions(names: Sequence[str], header: Sequence[str], location: str, advice: _Advice) -> dict[str, int]:
-    if missing := [name for name in names if name not in header]:
-        close = difflib.get_close_matches(missing[0], header, n=1)
-        card = advice.card
-        field, header_hint = "'source' of the columns", advice.of_header(header, names)
-        if card.score and missing == [card.score.column]:
-            field = "'column' under [score]"
-        elif card.judged and {*missing} <= {*card.judged.sources}:
-            field = "'judge', 'person' and 'source' under [judged]"
-        elif missing == [card.person]:
-            field = "'person'"
-        elif card.source.join and missing[0] in (card.source.join.column, card.source.join.key):
-            field = "'column' and 'key' under [source.join]"
-            header_hint = ""
-        raise DataError(
-            f"The source file {location} lacks columns",
-            expected=", ".join(map(repr, missing)),
-            got="only " + ", ".join(map(repr, header)),
-            remedy=header_hint
-            or (f"did you mean {close[0]!r}? " if close else "") + f"set {field} in the card",
-        )
-    return {name: i for i, name in enumerate(header)}
-
-
-def read_csv(text: str, source: Source, file: SourceFile, location: str) -> tuple[Sequence[str], _Rows]:
-    """Return a CSV file's header and its rows, each with its line number, without blank lines."""
-    lines = io.StringIO(text, newline="")
-    for _ in range(file.skip_lines):
-        lines.readline()
-    rows = _rows(lines, file.skip_lines, delimiter=source.delimiter)
+def _opened(
+    content: bytes, source: Source, file: SourceFile, location: str
+) -> tuple[list[str], Iterator[_Row]]:
+    """Return the names in a file's header, or those of ``source``, and the file's rows."""
+    if source.format == "arff":
+        return _arff(decoded(content, source, location), location)
+    rows: Iterator[_Row]
+    if source.format == "xlsx":
+        rows = (row for row in first_sheet(content, location) if row[0] > file.skip_lines)
+    else:
+        rows = csv_rows(decoded(content, source, location), source.delimiter, file.skip_lines)
     if source.column_names:
-        return source.column_names, rows
+        return list(source.column_names), rows
     if (header := next(rows, None)) is None:
         raise DataError(
             f"The source file {location} is empty",
@@ -227,22 +202,84 @@ def read_csv(text: str, source: Source, file: SourceFile, location: str) -> tupl
             got=f"no line after the first {file.skip_lines}" if file.skip_lines else "no line",
             remedy="get the file again, or correct 'skip_lines' in the card",
         )
-    return number_repeats(header[1]), rows
+    return [name.strip() for name in header[1]], rows
 
 
-def _read_arff(text: str, _source: Source, _file: SourceFile, location: str) -> tuple[Sequence[str], _Rows]:
-    """Return an ARFF file's header and its rows, each with its line number; names and values are unescaped.
+def decoded(content: bytes, source: Source, location: str) -> str:
+    """Return a file's text; a DataError says that it is not in the encoding of its card."""
+    try:
+        return content.decode(source.encoding)
+    except UnicodeDecodeError as error:
+        raise DataError(
+            f"The source file {location} is not text in the encoding of its card",
+            expected=source.encoding,
+            got=str(error),
+            remedy="correct source.encoding in the card",
+        ) from error
+
+
+def csv_rows(text: str, delimiter: str, skip_lines: int = 0) -> Iterator[_Row]:
+    """Yield the rows of a CSV file that are not blank."""
+    lines = io.StringIO(text, newline="")
+    for _ in range(skip_lines):
+        lines.readline()
+    reader = csv.reader(lines, delimiter=delimiter, skipinitialspace=True, strict=True)
+    for row in reader:
+        if len(row) > 1 or (row and row[0].strip()):
+            yield skip_lines + reader.line_num, row
+
+
+def distinct_names(names: Sequence[str]) -> tuple[str, ...]:
+    """Return names for columns: the second ``a`` becomes ``a.1``, and the third without one ``column_3``."""
+    distinct: list[str] = []
+    for i, given in enumerate(names, 1):
+        name = given or f"column_{i}"
+        if name in distinct:
+            numbered = (f"{name}.{k}" for k in itertools.count(1))
+            name = next(free for free in numbered if free not in distinct and free not in names)
+        distinct.append(name)
+    return tuple(distinct)
+
+
+def _other_separator(
+    content: bytes, source: Source, file: SourceFile, fits: Callable[[list[str]], int]
+) -> str:
+    """Return advice if another separator suits a file's first line better, or an empty text."""
+    if source.format != "csv":
+        return ""
+    lines = io.StringIO(decoded(content, source, ""))
+    line = next(itertools.islice(lines, file.skip_lines, None), "")
+
+    def suits(delimiter: str) -> int:
+        with contextlib.suppress(csv.Error):
+            return max(
+                (fits([cell.strip() for cell in row]) for _, row in csv_rows(line, delimiter)), default=0
+            )
+        return 0
+
+    best = max((source.delimiter, *DELIMITERS), key=suits)
+    if suits(best) == suits(source.delimiter):
+        return ""
+    setting = f"delimiter = {json.dumps(best)}"
+    return f"columns seem to be separated by {best!r}: set {setting} under [source]"
+
+
+# ----------------------------------------------------------------------------------------------- ARFF
+
+
+def _arff(text: str, location: str) -> tuple[list[str], Iterator[_Row]]:
+    """Return an ARFF file's names and its rows, unescaped.
 
     A DataError says that the file has no data, or lists only values other than 0 (sparse rows).
     """
     lines = io.StringIO(text, newline=None)
-    header = []
+    names = []
     for number, line in enumerate(lines, start=1):
         keyword, *declared = line.split(maxsplit=1) or [""]
         if keyword.lower() == "@attribute" and declared and (name := _ARFF_NAME.match(declared[0])):
-            header.append(_arff_value(name))
+            names.append(_arff_value(name).strip())
         elif keyword.lower() == "@data":
-            return number_repeats(header), _arff_rows(lines, number, location)
+            return names, _arff_rows(lines, number, location)
     raise DataError(
         f"The source file {location} is not valid ARFF",
         expected="a line '@data'",
@@ -251,7 +288,7 @@ def _read_arff(text: str, _source: Source, _file: SourceFile, location: str) -> 
     )
 
 
-def _arff_rows(lines: Iterable[str], lines_before: int, location: str) -> _Rows:
+def _arff_rows(lines: Iterable[str], lines_before: int, location: str) -> Iterator[_Row]:
     for number, line in enumerate(lines, lines_before + 1):
         bare = line.strip()
         if not bare or bare.startswith("%"):
@@ -268,6 +305,7 @@ def _arff_rows(lines: Iterable[str], lines_before: int, location: str) -> _Rows:
 
 
 def _arff_cells(line: str) -> Iterator[str]:
+    # No parser of CSV takes both kinds of quotes, or backslashes within them.
     end, more = 0, ","
     while more:
         if (cell := _ARFF_CELL.match(line, end)) is None:
@@ -295,23 +333,186 @@ def _arff_value(match: re.Match[str]) -> str:
     return _ESCAPE.sub(plain, match[2])
 
 
-READERS = {"csv": read_csv, "xlsx": read_csv, "parquet": read_csv, "arff": _read_arff}
-"""Readers of a file's text: its header and its rows, by the format of the file."""
+# --------------------------------------------------------------------------------------------- frames
 
 
-def _rows(lines: Iterable[str], lines_before: int, **dialect: str) -> _Rows:
-    """Yield the rows that are not blank, each with the number of its last line."""
-    reader = csv.reader(lines, skipinitialspace=True, strict=True, **dialect)  # type: ignore[arg-type]
-    for row in reader:
-        if len(row) > 1 or (row and row[0].strip()):
-            yield lines_before + reader.line_num, row
+def rows_of_frame(frame: pd.DataFrame) -> RawRows:
+    """Return the rows of a frame, with types believed: text is text, even if it looks like numbers.
+
+    Values are text as in :func:`as_csv`, and only missing values are missing. Errors are the same.
+    """
+    names = _names(frame)
+    columns = {name: _typed(name, frame.iloc[:, i]) for i, name in enumerate(names)}
+    return RawRows(tuple(names), columns, np.arange(1, len(frame) + 1))
 
 
-def number_repeats(names: Iterable[str]) -> list[str]:
-    """Return distinct names: the second ``a`` becomes ``a.1``, the third ``a.2``."""
-    seen: Counter[str] = Counter()
-    distinct = []
-    for name in map(str.strip, names):
-        distinct.append(f"{name}.{seen[name]}" if seen[name] else name)
-        seen[name] += 1
-    return distinct
+def as_csv(frame: pd.DataFrame) -> str:
+    """Return a frame as CSV text; a DataError names a column that is twice."""
+    text: str = frame.set_axis(_names(frame), axis=1).to_csv(index=False, lineterminator="\n")
+    return text
+
+
+def _names(frame: pd.DataFrame) -> list[str]:
+    names = [str(name).strip() for name in frame.columns]
+    if repeated := sorted({name for name in names if names.count(name) > 1}):
+        raise DataError(
+            "Columns have the same name",
+            expected="a different name for each column",
+            got=", ".join(map(repr, repeated)) + " more than once",
+            remedy="rename or drop columns",
+        )
+    return names
+
+
+def _typed(name: str, series: pd.Series[Any]) -> RawColumn:
+    """Return a column of a frame; of an object column, the types of its values count."""
+    import pandas as pd
+
+    is_number = pd.api.types.is_numeric_dtype(series) and not pd.api.types.is_bool_dtype(series)
+    order: list[str] = []
+    if series.dtype == object:
+        is_number = pd.api.types.infer_dtype(series) in _NUMBERS
+        series = series.map(str, na_action="ignore")  # 1 and True are equal, and are not the same value
+    elif isinstance(series.dtype, pd.CategoricalDtype) and series.cat.ordered:
+        order = _texts(series.cat.categories)
+    codes, distinct = pd.factorize(series)
+    values = _texts(distinct)
+    if (codes < 0).any():
+        values.append("")  # code -1
+    form = PLAIN if is_number else None
+    return _column(name, values, codes, form=form, marks=frozenset({""}), order=tuple(order))
+
+
+def _texts(values: Any) -> list[str]:
+    """Return distinct values as pandas writes them."""
+    import pandas as pd
+
+    text = pd.Series(values).to_csv(index=False, header=False, lineterminator="\n")
+    return [row[0].strip() for row in csv.reader(io.StringIO(text, newline=""))]
+
+
+_NUMBERS = ("integer", "floating", "mixed-integer-float", "decimal")
+
+
+def parquet_frame(content: bytes, location: str) -> pd.DataFrame:
+    """Return the frame in a Parquet file; a DataError says that it cannot be read, or needs a package."""
+    import pandas as pd
+
+    try:
+        frame = pd.read_parquet(io.BytesIO(content))
+    except ImportError as error:
+        raise DataError(
+            "Parquet files need the package pyarrow, which is not installed",
+            got=location,
+            remedy="pip install 'betabench[parquet]', or save the table as CSV",
+        ) from error
+    except (ValueError, OSError) as error:  # pyarrow's own errors are among these
+        raise DataError(
+            f"{location} cannot be read",
+            expected="a Parquet file",
+            got=str(error).strip(),
+            remedy="save it again, or as CSV",
+        ) from error
+    return frame.reset_index() if frame.index.name is not None else frame
+
+
+# ---------------------------------------------------------------------------------------------- cards
+
+
+def read_files(card: Card, sources: Sequence[SourceBytes]) -> Iterator[RawRows]:
+    """Yield the rows of each file of a card, from the contents of all files, by :func:`read_records`."""
+    joined = None if card.source.join is None else _joined(card, sources[-1])
+    for file, source in zip(card.source.files, sources, strict=False):
+        yield read_records(card, file, source, joined)
+
+
+def read_records(card: Card, file: SourceFile, source: SourceBytes, joined: RawRows | None = None) -> RawRows:
+    """Return the rows of one file that a card keeps, and the columns that it uses.
+
+    ``file`` is the card's entry for the file, ``source`` its content. A DataError says that the file lacks
+    columns, or is one of :func:`read_rows`.
+    """
+    used = card.columns_of_file
+    named = {*used, *card.filter, *card.exclude, *card.conditions}
+    join = card.source.join
+    key = () if join is None else (join.column,)
+    rows = read_rows(source.content, card.source, file, source.location, {*named, *key})
+    _require(key, rows, card, file, source)
+    if join is not None and joined is not None:
+        rows = _with_joined(rows, rows.columns[join.column], joined)
+    _require(named, rows, card, file, source)
+    read = np.ones(len(rows.lines), dtype=bool)
+    for name, values in card.filter.items():
+        read &= _where(rows.columns[name], frozenset(values).__contains__)
+    for name, values in card.exclude.items():
+        read &= ~_where(rows.columns[name], frozenset(values).__contains__)
+    for name, texts in card.conditions.items():
+        for text in texts:
+            read &= _where(rows.columns[name], condition_of(text))
+    columns = {name: rows.columns[name].of(read) for name in used}
+    return replace(rows, columns=columns, lines=rows.lines[read])
+
+
+def _where(column: RawColumn, holds: Callable[[str], bool]) -> NDArray[np.bool_]:
+    """Return which rows have a value that fulfills a condition."""
+    return np.array([holds(value) for value in column.values], dtype=bool)[column.rows]
+
+
+def _joined(card: Card, source: SourceBytes) -> RawRows:
+    """Return the rows of the joined file; a DataError also says that a key repeats."""
+    import pandas as pd
+
+    join = card.source.join
+    assert join is not None
+    rows = read_rows(source.content, card.source, join.file, source.location)
+    _require([join.key], rows, card, join.file, source)
+    key = rows.columns[join.key]
+    repeats = np.flatnonzero(pd.Series(key.rows).duplicated())
+    if len(repeats):
+        raise DataError(
+            f"Line {rows.lines[repeats[0]]} of {source.location} cannot be joined to other rows",
+            expected=f"another value of {join.key!r} than in all other lines",
+            got=f"{key.cells[repeats[0]]!r} for the second time",
+            remedy="correct the file, or 'key' under [source.join] in the card",
+        )
+    return replace(rows, columns={join.key: key, **rows.columns})  # the key first
+
+
+def _with_joined(rows: RawRows, column: RawColumn, joined: RawRows) -> RawRows:
+    """Return the rows that have a partner, with its columns: if both have a column ``a``, its is ``a.1``."""
+    key = next(iter(joined.columns.values()))
+    partner = dict(zip(key.values, np.argsort(key.rows).tolist(), strict=True))
+    found = np.array([partner.get(value, -1) for value in column.values])[column.rows]
+    read = found >= 0
+    header = distinct_names([*rows.header, *joined.header])
+    columns = {name: own.of(read) for name, own in rows.columns.items()}
+    for name, given in zip(header[len(rows.header) :], joined.header, strict=True):
+        own = joined.columns[given]
+        columns[name] = replace(own, name=name, rows=own.rows[found[read]])
+    return replace(rows, header=header, columns=columns, lines=rows.lines[read])
+
+
+def _require(
+    names: Collection[str], rows: RawRows, card: Card, file: SourceFile, source: SourceBytes
+) -> None:
+    """Raise a DataError unless a file has columns that its card names."""
+    missing = [name for name in names if name not in rows.header]
+    if not missing:
+        return
+    close = difflib.get_close_matches(missing[0], rows.header, n=1)
+    advice = (
+        f"did you mean {close[0]!r}? " if close else ""
+    ) + "write the names in the card as the file does"
+    if other := _other_separator(source.content, card.source, file, lambda row: len({*row} & {*names})):
+        advice = other
+    elif len(missing) == len(names) > 1:
+        advice += (
+            "; if the first line is a row and no header, name the file's columns by 'column_names' under "
+            "[source]"
+        )
+    raise DataError(
+        f"The source file {source.location} lacks columns",
+        expected=", ".join(map(repr, missing)),
+        got="only " + ", ".join(map(repr, rows.header)),
+        remedy=advice,
+    )

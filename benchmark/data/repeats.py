@@ -11,8 +11,8 @@ from numpy.typing import NDArray
 
 from benchmark.data.card_parts import EQUAL_ROWS
 from benchmark.data.doubts import Answer, Question
+from benchmark.data.raw import RawColumn
 from benchmark.data.reading import Remark
-from benchmark.data.sniff import RawColumn
 from benchmark.data.states import DATES, MOST_STATES, PLACE, like_weight, useless
 from benchmark.errors import DataError
 from benchmark.text.words import few, share

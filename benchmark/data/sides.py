@@ -12,8 +12,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from benchmark.data.raw import RawColumn
 from benchmark.data.reading import FEW_ROWS
-from benchmark.data.sniff import RawColumn
 from benchmark.data.states import MOST_LEVELS, MOST_STATES, Mask, bin_names, cut_of
 from benchmark.errors import DataError
 from benchmark.file_options import Named

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from benchmark.data.sniff import RawColumn
+from benchmark.data.raw import RawColumn
 from benchmark.text.words import as_number, few, share
 
 MOST_STATES, MOST_LEVELS = 12, 8  # most states of a category, and most distinct numbers that are a state each
@@ -81,8 +81,6 @@ def useless(column: RawColumn, n_file: int = 0) -> str:
         return "numbers the rows" if whole and counting else ""
     if np.isnan(numbers).mean() < 0.1:
         return ""
-    if column.mixed:
-        return column.mixed
     if n > 0.5 * n_rows and n > MOST_STATES:
         long = np.mean([len(value.split()) for value in values]) >= 4
         return f"{'is free text' if long else 'identifies rows'}: {n:,} different values"

@@ -1,9 +1,8 @@
-"""The first sheet of an Excel workbook, as CSV text.
+"""The first sheet of an Excel workbook, as text.
 
 Cards compare values as they are written, so a reader that converts dates and numbers is not needed.
 """
 
-import csv
 import io
 import itertools
 import posixpath
@@ -19,8 +18,8 @@ from benchmark.errors import DataError
 _RELATIONS = "xl/_rels/workbook.xml.rels"
 
 
-def first_sheet(content: bytes, location: str, delimiter: str = ",") -> str:
-    """Return the first sheet of a workbook (.xlsx) as CSV text, a line for each row.
+def first_sheet(content: bytes, location: str) -> list[tuple[int, list[str]]]:
+    """Return the rows of the first sheet of a workbook (.xlsx) that are not blank, each with its number.
 
     Values are as stored: a date is its serial number, a truth value TRUE or FALSE, a formula its last value.
     A DataError says that the file is no workbook, or too large.
@@ -39,11 +38,7 @@ def first_sheet(content: bytes, location: str, delimiter: str = ",") -> str:
             remedy="get it again, or save the sheet as CSV and correct 'format' under [source]",
         ) from error
     width = len(rows[0]) if rows else 0
-    text = io.StringIO()
-    writer = csv.writer(text, delimiter=delimiter, lineterminator="\n")
-    for row in rows:  # a blank row stays a blank line
-        writer.writerow([*row, *[""] * (width - len(row))] if any(row) else [])
-    return text.getvalue()
+    return [(n, [*row, *[""] * (width - len(row))]) for n, row in enumerate(rows, 1) if any(row)]
 
 
 def sheet_names(content: bytes) -> list[str]:

@@ -17,8 +17,8 @@ from pydantic import ValidationError
 from benchmark.data.card_parts import MISSING_MARKS, CategoricalColumn, NumericColumn
 from benchmark.data.doubts import mean_the_same
 from benchmark.data.load import Coder
-from benchmark.data.number_form import Notation, notation
-from benchmark.data.sniff import RawColumn
+from benchmark.data.number_form import PLAIN, forms_of
+from benchmark.data.raw import RawColumn
 from benchmark.data.states import MISSING, MOST_LEVELS, RARE_STATES, CardEntry, category, feature, figure
 from benchmark.data.table import CODE_DTYPE, Column
 from benchmark.errors import DataError
@@ -151,7 +151,7 @@ def learn_feature(name: str, values: pd.Series[Any], min_count: int) -> LearnedC
         return _learned(raw, feature(raw, min_count))
     if "" in raw.values:  # beside values that are missing for pandas, a text such as "NA" is a value
         raw = replace(raw, marks=frozenset({""}))
-    if len(raw.values) > MOST_LEVELS and notation(raw.values) != Notation():
+    if len(raw.values) > MOST_LEVELS and forms_of(raw.values) != (PLAIN,):
         example = max(raw.values, key=lambda text: sum(map(str.isdigit, text)))
         warnings.warn(
             f"Column {name!r} holds numbers that Python does not read, such as {example!r}. Each is a "

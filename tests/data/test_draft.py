@@ -6,12 +6,14 @@ from collections.abc import Callable
 from pathlib import Path
 
 import numpy as np
+import pandas as pd
 import pytest
 
 from benchmark.data.card import load_card
 from benchmark.data.draft import Draft, draft
 from benchmark.data.draft_text import card_text, summary_lines
 from benchmark.data.load import Dataset, load_dataset
+from benchmark.data.uncarded import read_uncarded
 from benchmark.errors import BetabenchError
 from benchmark.file_options import FileOptions
 from benchmark.network.learn import learn_network
@@ -88,9 +90,10 @@ AWKWARD: dict[str, tuple[str | bytes, Callable[[Draft, Dataset], bool]]] = {
     ),
     "European decimals": (
         text(rows(size=lambda i: f"{spread(i)},5"), ";"),
-        lambda made, _: made.table.source.decimal == "," and "200 to below 400" in str(made.columns["size"]),
+        lambda made, dataset: dataset.card.columns["size"].decimal == ","
+        and "200 to below 400" in str(made.columns["size"]),
     ),
-    "thousands": (text(rows(pay=lambda i: f'"1,{spread(i):03}"')), of_bins("pay", "1200")),
+    "thousands": (text(rows(pay=lambda i: f'"1,{spread(i):03}.5"')), of_bins("pay", "1200")),
     "repeated names": (
         text(rows(a=lambda i: i % 2, b=lambda i: i % 3)).replace(",a,b\n", ",a,a\n"),
         lambda _, dataset: list(dataset.card.columns)[-2:] == ["a", "a.1"],
@@ -268,11 +271,14 @@ def test_a_number_of_each_row_is_no_feature_where_rows_are_left_out(tmp_path: Pa
 
 def test_a_category_keeps_the_order_that_is_known(tmp_path: Path) -> None:
     """As that of a data frame is; one with states that nobody ordered stays without."""
-    level, odd = ["low", "mid", "high"], ["a", "b", "c"]
-    header, cells = rows(level=lambda i: "" if i % 9 == 0 else level[i % 3], odd=lambda i: odd[i % 2])
-    orders = {"level": level, "odd": odd, "job": ["cook", "clerk"]}
-    _, found = drafted(tmp_path, text((header, cells)), FileOptions("y", "yes", "sex", "F", orders=orders))
+    header, cells = rows(level=lambda i: ["low", "mid", "high"][i % 3], odd=lambda i: "ab"[i % 2])
+    frame = pd.DataFrame(cells, columns=header)
+    frame["level"] = pd.Categorical(frame["level"], ["low", "mid", "high"], ordered=True)
+    frame.loc[::9, "level"] = None
+    frame["odd"] = pd.Categorical(frame["odd"], ["b", "a", "c"], ordered=True)
+    frame["job"] = pd.Categorical(frame["job"], ["smith", "cook", "clerk"])
+    found = read_uncarded(frame, FileOptions("y", "yes", "sex", "F"), tmp_path, "data")
     columns = {column.name: (column.states, column.ordered) for column in found.table.schema.columns}
     assert columns["level"] == (("low", "mid", "high", "missing"), True)
-    assert columns["odd"] == (("a", "b"), True)
+    assert columns["odd"] == (("b", "a"), True)
     assert columns["job"] == (("clerk", "cook", "smith"), False)

@@ -7,13 +7,17 @@ import zipfile
 from collections.abc import Callable
 from pathlib import Path
 
+import numpy as np
 import pandas as pd
 import pytest
 
+from benchmark.data.card_parts import Source, SourceFile
 from benchmark.data.draft import draft
 from benchmark.data.draft_text import card_text
 from benchmark.data.load import Dataset, load_dataset
+from benchmark.data.raw import as_csv, read_rows, rows_of_frame
 from benchmark.data.sniff import read_frame
+from benchmark.data.uncarded import read_uncarded
 from benchmark.errors import DataError
 from benchmark.file_options import FileOptions
 from tests.helpers.made_up_files import people, text
@@ -133,3 +137,70 @@ def test_json_is_no_table(json: str, tmp_path: Path) -> None:
     path.write_text(json)
     with pytest.raises(DataError, match="Got: JSON"):
         draft(path, WISH, tmp_path)
+
+
+def test_a_file_without_a_header_has_columns_by_place(tmp_path: Path) -> None:
+    path = tmp_path / "a.csv"
+    lines = text(ROWS).splitlines()  # type: ignore[arg-type]
+    path.write_text("|a remark\n" + "\n".join(lines[1:]) + "\n")
+    names = lines[0].split(",")
+    places = {name: f"column_{i}" for i, name in enumerate(names, 1)}
+    with pytest.raises(DataError, match=r"no column 'y'.*name columns by their place: column_1, column_2"):
+        draft(path, WISH, tmp_path)
+    made = draft(path, FileOptions(places["y"], "1", places["sex"], "f"), tmp_path)
+    assert made.n_rows == len(ROWS)
+    assert list(made.table.columns) == [*places.values()]
+    frame = read(path, FileOptions(places["y"], "1", places["sex"], "f")).to_frame()
+    assert frame[places["job"]].tolist() == [row["job"] for row in ROWS]
+
+
+@pytest.mark.parametrize(
+    ("content", "words"),
+    [
+        ("sex,y,job\nf,1,a\nm,0\n", r"Line 3 of .* does not fit.*Expected: 3 values\. Got: 2 values"),
+        ("sex,y,job\nf,1,a\nm,0,a,b\n", r"Line 3 of .*Got: 4 values"),
+        ('sex,y,job\nf,1,"a\nb"\nm,0\n', r"Line 4 of .*Got: 2 values"),
+        ('sex,y,job\nf,1,a\nm,0,"a\n', "not valid CSV"),
+        ('sex,y,job\nf,1,"a"b\n', "not valid CSV"),
+    ],
+)
+def test_a_row_that_does_not_fit_is_told_with_its_line(content: str, words: str, tmp_path: Path) -> None:
+    path = tmp_path / "a.csv"
+    head, _, rest = content.partition("\n")
+    many = "f,1,a\nm,0,b\n" * 20
+    path.write_text(f"{head}\n{rest}")
+    source = Source(files=(SourceFile(path="a.csv"),), format="csv")
+    with pytest.raises(DataError, match=words):
+        read_rows(path.read_bytes(), source, source.files[0], str(path))
+    path.write_text(f"{head}\n{many}{rest}")
+    with pytest.raises(DataError, match=r"does not fit|not valid CSV"):
+        draft(path, WISH, tmp_path)
+
+
+def test_types_of_a_frame_are_believed(tmp_path: Path) -> None:
+    n = 240
+    frame = pd.DataFrame(
+        {
+            "y": [i % 2 == 0 for i in range(n)],
+            "sex": ["fm"[i // 2 % 2] for i in range(n)],
+            "zip": [f"{i % 30:05}" for i in range(n)],
+            "pay": [1000.5 + 7919 * i % 997 if i % 10 else None for i in range(n)],
+            "grade": pd.Categorical([3 - i % 3 for i in range(n)], [3, 2, 1], ordered=True),
+            "written": [("NA", "1.234", "-9")[i % 3] for i in range(n)],
+            "day": pd.Timestamp("2020-01-01") + pd.to_timedelta([i % 4 for i in range(n)], unit="D"),
+            "mixed": pd.Series([1, 2.5, None] * (n // 3), dtype=object),
+        }
+    )
+    columns = rows_of_frame(frame).columns
+    numeric = {name for name, column in columns.items() if not np.isnan(column.numbers).all()}
+    assert numeric == {"pay", "mixed"}
+    assert {name for name, column in columns.items() if column.missing.any()} == {"pay", "mixed"}
+    made = read_uncarded(frame, FileOptions("y", "True", "sex", "f", keep="day,zip"), tmp_path, "data")
+    assert not list(tmp_path.iterdir())
+    kinds = {name: column.entry["kind"] for name, column in made.draft.columns.items()}
+    assert {name for name, kind in kinds.items() if kind == "numeric"} == {"pay"}
+    assert made.draft.columns["grade"].entry["states"] == ["3", "2", "1"]
+    # The card reads the same rows from the frame's CSV.
+    (tmp_path / "card.toml").write_text(made.card, encoding="utf-8")
+    (tmp_path / "data.csv").write_text(as_csv(frame), encoding="utf-8")
+    assert load_dataset(tmp_path / "card.toml").digest == made.table.digest

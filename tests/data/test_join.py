@@ -51,16 +51,15 @@ def test_rows_get_the_columns_of_their_key(joined: Callable[..., Path]) -> None:
     ],
 )
 def test_a_row_that_cannot_be_joined(joined: Callable[..., Path], people: str, words: str) -> None:
-    with pytest.raises(DataError, match=r"Line 5 of .*people\.csv cannot be joined") as error:
+    with pytest.raises(DataError, match=r"Line 5 of .*people\.csv (cannot be joined|does not fit)") as error:
         load_dataset(joined(people))
     assert error.value.got == words
 
 
 def test_a_file_without_its_key(joined: Callable[..., Path]) -> None:
     for people, rows in ((PEOPLE.replace("id", "no"), ROWS), (PEOPLE, ROWS.replace("of", "for"))):
-        with pytest.raises(DataError, match="lacks columns") as error:
+        with pytest.raises(DataError, match=r"lacks columns\. Expected: '(id|of)'"):
             load_dataset(joined(people, rows))
-        assert "'column' and 'key' under [source.join]" in error.value.remedy
 
 
 def test_a_short_line_among_the_rows(joined: Callable[..., Path]) -> None:

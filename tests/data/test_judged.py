@@ -149,9 +149,8 @@ def test_a_row_without_judge_or_judgement_is_told(write_card: WriteCard) -> None
 
 
 def test_a_file_without_its_columns(write_card: WriteCard) -> None:
-    with pytest.raises(DataError, match="lacks columns") as error:
+    with pytest.raises(DataError, match=r"lacks columns\. Expected: 'whom'"):
         load_dataset(write_card(JUDGED, rows=ROWS.replace("whom", "person")))
-    assert "under [judged]" in error.value.remedy
 
 
 def test_printed_lines_of_python_leave_it_out(write_card: WriteCard) -> None:

@@ -19,6 +19,7 @@ from benchmark.data.doubts import DoubtError
 from benchmark.data.draft import Draft, draft
 from benchmark.data.draft_text import card_text, summary_lines
 from benchmark.data.load import Dataset, load_dataset
+from benchmark.data.raw import as_csv
 from benchmark.data.uncarded import UncardedRows, read_uncarded
 from benchmark.errors import DataError
 from benchmark.file_options import FileOptions
@@ -58,6 +59,7 @@ def read(
 
 def of_frame(folder: Path, frame: pd.DataFrame, wish: FileOptions = WISH) -> UncardedRows:
     rows = read_uncarded(frame, wish, folder, "data")
+    (folder / "data.csv").write_text(as_csv(frame), encoding="utf-8")
     (folder / "card.toml").write_text(rows.card, encoding="utf-8")
     assert load_dataset(folder / "card.toml").digest == rows.table.digest
     return rows

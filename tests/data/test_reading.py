@@ -16,7 +16,7 @@ from benchmark.data.doubts import DoubtError
 from benchmark.data.draft import Draft, draft
 from benchmark.data.draft_text import card_text, summary_lines
 from benchmark.data.load import Dataset, load_dataset
-from benchmark.data.number_form import notation
+from benchmark.data.number_form import NumberForm, forms_of
 from benchmark.data.proposals import missing_roles, proposals
 from benchmark.data.sniff import sniff
 from benchmark.errors import CardError, DataError, UnknownNameError
@@ -179,11 +179,13 @@ def test_it_is_said_whether_leaving_rows_out_goes_with_the_label(tmp_path: Path)
 def test_numbers_are_read_as_they_are_written(
     name: str, column: str, example: str, number: float, tmp_path: Path
 ) -> None:
-    made, dataset = read(name, tmp_path)
+    # In files of commas, a comma within numbers is asked about.
+    made, dataset = read(name, tmp_path, thousands="income" if name.startswith("us") else None)
     assert column not in made.dropped
     own = made.table.columns[column]
     assert not np.isnan(own.numbers).any()
-    assert float(own.form.plain(example)) == number
+    assert own.form is not None
+    assert own.form.number(example) == number
     if column == "income":  # incomes below 1,000 are the lowest, whatever the card calls them
         numbers = own.numbers[own.rows]
         place = list(dataset.table.schema.names).index("income")
@@ -210,21 +212,51 @@ def test_numbers_are_read_as_they_are_written(
     ],
 )
 def test_a_column_says_itself_how_it_writes_numbers(values: list[str], expected: list[float]) -> None:
-    form = notation(values).form
-    assert form is not None
+    (form,) = forms_of(values)
     assert [float(form.plain(value)) for value in values] == expected
 
 
-def test_numbers_in_two_ways_are_said_to_be_so(tmp_path: Path) -> None:
-    found = notation(["12.5", "3,4", "1"])
-    assert found.form is None
-    assert "'12.5' and '3,4'" in found.mixed
+def test_numbers_in_two_forms_are_text(tmp_path: Path) -> None:
+    assert forms_of(["12.5", "3,4", "1"]) == forms_of(["$5", "5%"]) == ()
     path = write("clean.csv", tmp_path)
     header, *lines = path.read_text(encoding="utf-8").splitlines()
     more = [f'"{i % 89},{i % 7}{i % 3}"' if i % 2 else f"{i % 89}.{i % 7}{i % 3}" for i in range(len(lines))]
     path.write_text("\n".join([f"{header},pay", *map(",".join, zip(lines, more, strict=True))]) + "\n")
     made = draft(path, WISH, tmp_path)
-    assert "writes its numbers in two ways" in made.dropped["pay"]
+    assert np.isnan(made.table.columns["pay"].numbers).all()
+
+
+@pytest.mark.parametrize(
+    ("values", "readings"),
+    [
+        (["1.234", "5"], "1.234 or 1234"),
+        (["1,234", "5"], "1.234 or 1234"),
+        (["$2,500", "unknown"], "2.5 or 2500"),
+    ],
+)
+def test_a_mark_that_may_separate_thousands_is_asked_about(
+    values: list[str], readings: str, tmp_path: Path
+) -> None:
+    path = tmp_path / "a.csv"
+    rows = (f"{i % 2};{'fm'[i // 2 % 2]};{values[i // 4 % 2]}" for i in range(80))
+    path.write_text("\n".join(["y;sex;pay", *rows]) + "\n")
+    with pytest.raises(DoubtError, match=f"'pay' has '.*', which may be {re.escape(readings)}"):
+        draft(path, WISH, tmp_path)
+    assert draft(path, replace(WISH, drop="pay"), tmp_path)
+    decimal, thousand = map(float, readings.split(" or "))
+    for option, number in (("decimals", decimal), ("thousands", thousand)):
+        pay = draft(path, replace(WISH, **{option: "pay"}), tmp_path).table.columns["pay"]
+        assert np.nanmax(pay.numbers) == max(number, 5 if "5" in values else 0)
+
+
+def test_a_decimal_comma_in_a_file_of_semicolons_tells_what_a_point_is(tmp_path: Path) -> None:
+    path = tmp_path / "a.csv"
+    rows = (f"{i % 2};{'fm'[i // 2 % 2]};{1 + i % 9}.234;{i % 5},5" for i in range(80))
+    path.write_text("\n".join(["y;sex;pay;rate", *rows]) + "\n")
+    assert draft(path, WISH, tmp_path).table.columns["pay"].form == NumberForm(",", ".")
+    path.write_text(path.read_text().replace(",", "."))
+    with pytest.raises(DoubtError, match="'pay' has"):
+        draft(path, WISH, tmp_path)
 
 
 @pytest.mark.parametrize(
@@ -272,7 +304,7 @@ def test_thousands_of_values_that_remain_are_not_listed_in_the_card(tmp_path: Pa
     path = write("us.csv", tmp_path)
     text = path.read_text(encoding="utf-8")
     path.write_text(text + "f,clerk,3,north,1,-9\n" * 20, encoding="utf-8")
-    wish = replace(WISH, sensitive="income", deprived="< 2000", missing="-9")
+    wish = replace(WISH, sensitive="income", deprived="< 2000", missing="-9", thousands="income")
     made = draft(path, wish, tmp_path)
     assert made.exclude == {"income": ["-9"]}
     assert not made.filter
@@ -386,7 +418,7 @@ def test_small_groups_are_said_to_be_chance(tmp_path: Path) -> None:
 
 
 def test_a_card_says_of_a_column_how_it_writes_numbers_and_which_rows_go(tmp_path: Path) -> None:
-    _, dataset = read("usd.csv", tmp_path)
+    _, dataset = read("usd.csv", tmp_path, thousands="income")
     spec = dataset.card.columns["income"]
     assert isinstance(spec, NumericColumn)
     assert (spec.thousands, spec.unit) == (",", "$")

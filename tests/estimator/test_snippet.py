@@ -176,6 +176,8 @@ def test_rows_of_a_file_are_no_states(tmp_path: Path, monkeypatch: pytest.Monkey
 def test_a_frame_is_read_where_it_was_written(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     options = FileOptions("hired", "yes", "sex", "f")
     rows = read_uncarded(people(), options, tmp_path / "out", "people")
+    (tmp_path / "out").mkdir()
+    people().to_csv(tmp_path / "out" / "data.csv", index=False)
     (tmp_path / "out" / "card.toml").write_text(rows.card, encoding="utf-8")
     code = card_snippet(load_card(tmp_path / "out" / "card.toml"), "out/card.toml", "reweighing")
     found = run(code, tmp_path, monkeypatch)
