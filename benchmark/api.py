@@ -28,13 +28,7 @@ from benchmark.errors import UnknownNameError
 from benchmark.experiment.engine import open_engine
 from benchmark.experiment.expand import foreseen, load_for_run, naming_file, narrow
 from benchmark.experiment.expand import lite as small
-from benchmark.experiment.plan import (
-    WHOLE,
-    Experiment,
-    Shard,
-    Train,
-    plan_blocks,
-)
+from benchmark.experiment.plan import WHOLE, Experiment, Shard, Train, plan_blocks
 from benchmark.experiment.prepare import prepare_experiment
 from benchmark.experiment.run import Outcome, compute
 from benchmark.experiment.sample_files import SampleSource, chosen_bias, draw_sample
@@ -62,10 +56,6 @@ if TYPE_CHECKING:
     from benchmark.figures.page import Page
     from benchmark.tables.layout import Table
 
-_NARROWING = (  # parameters
-    *("datasets", "techniques", "without", "classifiers", "betas", "doses", "repetitions", "seed"),
-    "plugins",
-)
 _SHORT = (  # columns
     *("technique", "goal", "value", "value_low", "value_high", "change", "change_low", "change_high"),
     *("accuracy", "accuracy_change", "accuracy_change_low", "accuracy_change_high"),
@@ -325,7 +315,7 @@ def run_atlas(
         runs[name] = replace(finished, run_folder=None)
         if (files := finished.run_folder) is not None:
             to_come = [part for part in chosen if part not in runs]
-            narrowed = narrow(experiment, **{key: parameters[key] for key in _NARROWING if key in parameters})
+            narrowed = narrow(experiment, **{key: parameters[key] for key in narrow.__kwdefaults__ if key in parameters})
             written = write_tables(
                 *(folder, declared, name, files.run, files.prepared),
                 digest=digest_of(narrowed),
