@@ -13,8 +13,7 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from benchmark.atlas.claims import CLAIM_COLUMNS
-from benchmark.atlas.comparison import CLAIMS, RECOMMENDERS, without_comparison
+from benchmark.atlas.comparison import CLAIM_COLUMNS, CLAIMS, RECOMMENDERS, without_comparison
 from benchmark.atlas.features import FEATURES, SHAPE, DataFeatures, is_ahead, shapes
 from benchmark.atlas.means import BY_CHANCE
 from benchmark.atlas.recommenders import (
@@ -182,7 +181,7 @@ class Adviser:
     def __init__(self, tables: Tables, recommenders: pd.DataFrame, claims: pd.DataFrame) -> None:
         self.tables = tables
         self.recommenders = recommenders  # columns :data:`~benchmark.atlas.regret.REGRET_COLUMNS`
-        self.claims = claims  # columns :data:`~benchmark.atlas.claims.CLAIM_COLUMNS`
+        self.claims = claims  # columns :data:`~benchmark.atlas.comparison.CLAIM_COLUMNS`
         self.atlas = tables.atlas
         self._choices: dict[tuple[object, ...], tuple[str, Array]] = {}
         self._records: dict[tuple[object, ...], dict[str, Record]] = {}

@@ -1,8 +1,12 @@
-"""Recommenders compared on an atlas's tables: their regrets and choices, claims, and shares of variance."""
+"""Recommenders compared on an atlas's tables: their regrets and choices, claims, and shares of variance.
+
+Claims were written before the run: each is decided by a function, from the compared recommenders.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterator
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 
@@ -10,19 +14,26 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from benchmark.atlas.claims import Compared, Comparison, claim_table
+from benchmark.atlas.file import Atlas
 from benchmark.atlas.recommenders import (
+    AVERAGE,
+    DATA,
     DROP,
+    DROP_TECHNIQUE,
     NOTHING,
     ORACLE,
+    PLANTING,
     Choices,
+    cluster_means,
     each,
     recommended,
     recommended_with_planting,
 )
-from benchmark.atlas.regret import ALL, HIDDEN, TO_UNDO, regret_table
+from benchmark.atlas.regret import ALL, HIDDEN, TO_UNDO, regret_table, rows_of, sign_flip_interval
 from benchmark.atlas.scenarios import (
     SCENARIO,
+    Array,
+    Scenarios,
     hidden_scenarios_of,
     names_of,
     scenarios_of,
@@ -30,8 +41,191 @@ from benchmark.atlas.scenarios import (
 )
 from benchmark.atlas.tables import Tables, read_tables, write_table
 from benchmark.atlas.variance import VARIANCE_COLUMNS, shares_without_each, variance_shares
-from benchmark.columns import GOALS, RESTORE
+from benchmark.columns import EQUALISE, GOALS, RESTORE
+from benchmark.statistics.intervals import student_intervals
+from benchmark.statistics.recommendation import EQUAL
 from benchmark.text.writing import PACKED
+
+CLAIM_COLUMNS = ("version", "claim", "text", "fate", "evidence")
+
+HELD, REFUTED, NOT_DECIDED = "held", "refuted", "not decided"
+"""Fates. A claim is not decided where the interval of its number has both answers."""
+
+
+@dataclass(frozen=True, eq=False)
+class Compared:
+    """Recommenders on one set of scenarios for one goal."""
+
+    goal: str
+    kind: str  # of the scenarios: :data:`~benchmark.atlas.regret.ALL`, TO_UNDO or HIDDEN
+    scenarios: Scenarios
+    choices: Mapping[str, Choices]
+
+
+@dataclass(frozen=True, eq=False)
+class Comparison:
+    """What claims are decided by."""
+
+    atlas: Atlas
+    parts: Mapping[tuple[str, str], Compared]  # by goal and set of scenarios
+    regrets: pd.DataFrame  # ``recommenders.csv``
+    variance: pd.DataFrame  # ``variance.csv``
+    shares_without_each: Sequence[pd.DataFrame] = ()  # to restore, without each cluster in turn
+
+    def contrast(self, recommender: str, against: str) -> Mapping[str, float]:
+        """Return the row of a contrast to restore, over all scenarios and main clusters."""
+        return dict(rows_of(self.regrets, RESTORE, against=against).loc[recommender])
+
+    def regret_of(self, goal: str) -> pd.DataFrame:
+        """Return the regret of always taking one technique that was tried in all clusters, by cluster."""
+        part = self.parts[goal, ALL]
+        scenarios = part.scenarios
+        score = np.where(scenarios.run, scenarios.score.mean(axis=0), np.nan)
+        regret = cluster_means(scenarios.frame, score - part.choices[ORACLE].score[:, None])
+        return regret.set_axis(list(scenarios.techniques), axis=1).dropna(axis=1)
+
+
+Decision = tuple[str, str]
+"""A fate, and the evidence in words."""
+
+
+def _difference(more: Array) -> Decision:
+    """Decide whether a difference is above 0 on average, from its values in clusters."""
+    mean, (low, high) = float(np.nanmean(more)), sign_flip_interval(more[np.isfinite(more)])
+    return _fate(low > 0, high <= 0), f"by {_estimate(mean, low, high)}"
+
+
+def _fate(held: bool, refuted: bool) -> str:
+    return HELD if held else REFUTED if refuted else NOT_DECIDED
+
+
+def _estimate(mean: float, low: float, high: float) -> str:
+    return f"{mean:.3f} ({low:.3f} to {high:.3f})"
+
+
+def other_winner(of: Comparison) -> Decision:
+    """Decide whether the goals have different best techniques.
+
+    They have if each technique is shown to be behind the best one to restore, or behind the best one to
+    equalize.
+    """
+    regrets = {goal: of.regret_of(goal) for goal in GOALS}
+    best = {goal: regret.mean().sort_values(kind="stable").index[:2] for goal, regret in regrets.items()}
+
+    def behind(technique: str, goal: str, other: str) -> tuple[float, float, float]:
+        more = (regrets[goal][technique] - regrets[goal][other]).dropna().to_numpy()
+        return float(more.mean()), *sign_flip_interval(more)
+
+    leads = {goal: behind(second, goal, first) for goal, (first, second) in best.items()}
+    evidence = [
+        f"`{best[goal][0]}` to {goal}, {_estimate(*leads[goal])} ahead of `{best[goal][1]}`" for goal in GOALS
+    ]
+    winners = {goal: first for goal, (first, _) in best.items()}
+    if len({*winners.values()}) == 1:
+        shown = all(low > 0 for _, low, _ in leads.values())
+        return REFUTED if shown else NOT_DECIDED, "; ".join(evidence)
+    both = [str(name) for name in regrets[RESTORE] if name in regrets[EQUALISE]]
+    may_be = [
+        name for name in both if not any(behind(name, goal, first)[1] > 0 for goal, first in winners.items())
+    ]
+    told = "; ".join(evidence)
+    if may_be:
+        told += f". Not shown to be behind in either: {', '.join(f'`{name}`' for name in may_be)}"
+    return _fate(not may_be, False), told
+
+
+def gap_is_not_places(of: Comparison) -> Decision:
+    """Decide how often the technique that equalizes best comes no nearer to the clean model."""
+    equal, restore = (of.parts[goal, ALL].scenarios for goal in (EQUALISE, RESTORE))
+    of_best = restore.by_other_half(equal.choice_of_oracle)
+    no_nearer = of_best >= restore.value[:, :, 0].mean(axis=0) - EQUAL
+    shares = cluster_means(equal.frame, no_nearer.astype(float))[0].to_numpy()
+    mean, (low, high) = float(shares.mean()), sign_flip_interval(shares)
+    evidence = f"in {100 * mean:.0f} % of the scenarios ({100 * low:.0f} to {100 * high:.0f} %)"
+    return _fate(low >= 1 / 3, high < 1 / 3), evidence
+
+
+def cluster_before_kind(of: Comparison) -> Decision:
+    """Decide whether technique and cluster have more variance than technique and kind.
+
+    The interval of the difference of their shares is Student's, of a jackknife over clusters.
+    """
+
+    def compared(shares: pd.DataFrame) -> tuple[float, float]:
+        share = shares.set_index("effect")["share"]
+        return float(share["technique × cluster"]), float(share["technique × kind"])
+
+    cluster, kind = compared(of.variance[of.variance["goal"] == RESTORE])
+    more = cluster - kind
+    without = np.array([np.subtract(*compared(shares)) for shares in of.shares_without_each])
+    pseudo = len(without) * more - (len(without) - 1) * without
+    [low], [high] = student_intervals(pseudo[None, :], estimate=np.array([more]))
+    evidence = (
+        f"{100 * cluster:.0f} % and {100 * kind:.0f} % of the variance, over the {len(without)} sources of "
+        f"data with all kinds and levels. The difference is {100 * more:.0f} points ({100 * low:.0f} to "
+        f"{100 * high:.0f})"
+    )
+    return _fate(low > 0, high <= 0), evidence
+
+
+def planting_loses(of: Comparison) -> Decision:
+    """Decide whether planting has more regret than leaving the group out, where labels hide a gap of .10."""
+    part = of.parts[RESTORE, HIDDEN]
+    frame, choices = part.scenarios.frame, part.choices
+    at_tenth = np.isclose(frame["level"], 0.1)
+    more = (choices[PLANTING].score - choices[DROP].score)[at_tenth]
+    return _difference(cluster_means(frame[at_tenth], more)[0].to_numpy())
+
+
+def features_do_not_win(of: Comparison) -> Decision:
+    """Decide the primary question."""
+    contrasts = [of.contrast(DATA, other) for other in (DROP, AVERAGE)]
+    alpha = of.atlas.rules.alpha
+    wins = all(row["difference"] > 0 and row["p_corrected"] <= alpha for row in contrasts)
+    loses = any(row["difference_high"] <= 0 for row in contrasts)
+    ends = (_estimate(*(row[f"difference{end}"] for end in ("", "_low", "_high"))) for row in contrasts)
+    return _fate(loses, wins), "it lessens regret by {}, and by {}".format(*ends)
+
+
+def noise_correction_loses(of: Comparison) -> Decision:
+    """Decide whether confident learning has more regret than leaving the group out."""
+    regret = of.regret_of(RESTORE)
+    return _difference((regret["confident_learning"] - regret[DROP_TECHNIQUE]).to_numpy())
+
+
+DECISIONS: Mapping[str, Callable[[Comparison], Decision]] = {
+    decide.__name__: decide
+    for decide in (
+        other_winner,
+        gap_is_not_places,
+        cluster_before_kind,
+        planting_loses,
+        features_do_not_win,
+        noise_correction_loses,
+    )
+}
+"""Functions that decide the claims of the shipped atlas, by the claim's name."""
+
+
+def claim_table(comparison: Comparison) -> pd.DataFrame:
+    """Return the fates of an atlas's claims, columns :data:`CLAIM_COLUMNS`.
+
+    A claim that no function decides, or whose parts are not run, has no fate.
+    """
+    rows: list[Sequence[str]] = []
+    for claim in comparison.atlas.claims:
+        fate, evidence = "", ""
+        if claim.name in DECISIONS and not _missing(claim.name, comparison):
+            fate, evidence = DECISIONS[claim.name](comparison)
+        rows.append((comparison.atlas.version, claim.name, claim.text, fate, evidence))
+    return pd.DataFrame(rows, columns=list(CLAIM_COLUMNS))
+
+
+def _missing(name: str, comparison: Comparison) -> bool:
+    """Return whether the scenarios of a claim are missing."""
+    needed = [(RESTORE, HIDDEN)] if name == planting_loses.__name__ else [(RESTORE, ALL), (EQUALISE, ALL)]
+    return not all(key in comparison.parts for key in needed)
+
 
 RECOMMENDERS, CHOICES, VARIANCE, CLAIMS = "recommenders.csv", "choices.csv", "variance.csv", "claims.csv"
 """Files of advice."""

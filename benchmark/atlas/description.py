@@ -10,8 +10,7 @@ from importlib.resources import files
 from pathlib import Path
 
 from benchmark import RELEASED
-from benchmark.atlas.claims import CLAIM_COLUMNS
-from benchmark.atlas.comparison import CHOICE_COLUMNS, CHOICES, CLAIMS, RECOMMENDERS, VARIANCE
+from benchmark.atlas.comparison import CHOICE_COLUMNS, CHOICES, CLAIM_COLUMNS, CLAIMS, RECOMMENDERS, VARIANCE
 from benchmark.atlas.features import FEATURE_COLUMNS
 from benchmark.atlas.file import Atlas
 from benchmark.atlas.means import MEAN_COLUMNS

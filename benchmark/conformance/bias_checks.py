@@ -9,8 +9,7 @@ from dataclasses import replace
 import numpy as np
 
 from benchmark.bias import Bias, BiasKind, Expected, Group, Level, Rows, Score
-from benchmark.conformance._example import example_table
-from benchmark.conformance._under_test import NotApplicableError
+from benchmark.conformance._under_test import NotApplicableError, example_table
 from benchmark.conformance.technique_checks import CheckResult, outcome_of
 from benchmark.data.card_parts import NetworkSettings
 from benchmark.data.row_facts import Judged

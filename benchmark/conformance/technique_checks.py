@@ -19,18 +19,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from benchmark.classifiers import make_classifier, naive_bayes_ranker
-from benchmark.conformance._example import (
-    Shown,
-    example_table,
-    flipped,
-    merged,
-    recoded,
-    renamed,
-    scored,
-    swapped,
-    told_by_skill,
-    train_and_test,
-)
 from benchmark.conformance._under_test import (
     SHARE_TOLERANCE,
     AnswerPairs,
@@ -39,12 +27,22 @@ from benchmark.conformance._under_test import (
     NonconformityError,
     NotApplicableError,
     Scoreless,
+    Shown,
     TechniqueUnderTest,
     Weightless,
     captured_output,
+    example_table,
+    flipped,
+    merged,
     predicted_in_parts,
     predictions_and_scores,
+    recoded,
+    renamed,
+    scored,
     share_difference,
+    swapped,
+    told_by_skill,
+    train_and_test,
 )
 from benchmark.data.table import Table
 from benchmark.errors import BetabenchError, DeclinedError, NotConvergedError, TechniqueError, where

@@ -31,6 +31,9 @@ from benchmark.techniques._checks import (
 
 Stage = Literal["pre", "in", "post"]
 
+Ranker: TypeAlias = Literal["naive_bayes", "naive_bayes_blind", "classifier"]
+"""Rankers of rows: naive Bayes on all columns, or on all but the sensitive ones, and the classifier."""
+
 Features: TypeAlias = NDArray[np.int16] | NDArray[np.float64]
 """Features of a classifier: codes, or codes beside numbers."""
 
@@ -99,6 +102,19 @@ class Tools:
             return X
 
         return self.classifier(cardinalities), features
+
+    def ranked(self, train: Table, ranker: Ranker) -> NDArray[np.float64]:
+        """Return a ranker's estimate of P(y+ | x) for each training row, shape (n_rows,).
+
+        Raises :class:`DeclinedError` if the classifier estimates no probabilities.
+        """
+        if ranker == "classifier":
+            return self.scorer(train, "the ranker")(train)
+        if ranker == "naive_bayes_blind":
+            # A column with one value everywhere says nothing about any row.
+            for name in train.schema.sensitive_features:
+                train = train.with_column(name, np.zeros(len(train), dtype=np.int16))
+        return self.ranker(train)
 
     def scorer(self, train: Table, technique: str) -> Callable[[Table], NDArray[np.float64]]:
         """Return a function from rows to P(y+ | x), shape (n_rows,), by the classifier trained on ``train``.

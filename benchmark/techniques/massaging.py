@@ -3,9 +3,8 @@
 import numpy as np
 
 from benchmark.data.table import Table
-from benchmark.techniques.base import Prepared, PreProcessing, Tools, with_labels
+from benchmark.techniques.base import Prepared, PreProcessing, Ranker, Tools, with_labels
 from benchmark.techniques.independence import KAMIRAN_CALDERS, cell_counts, independent_counts
-from benchmark.techniques.ranking import Ranker, rank
 from benchmark.techniques.registry import register
 
 
@@ -37,7 +36,7 @@ class Massaging(PreProcessing):
             return Prepared(train)
         gains = train.deprived if swaps > 0 else ~train.deprived
         promotable, demotable = np.flatnonzero(gains & ~train.y), np.flatnonzero(~gains & train.y)
-        score = rank(train, tools, self.ranker)
+        score = tools.ranked(train, self.ranker)
         y = train.y.copy()
         y[promotable[np.argsort(-score[promotable], kind="stable")[: abs(swaps)]]] = True
         y[demotable[np.argsort(score[demotable], kind="stable")[: abs(swaps)]]] = False

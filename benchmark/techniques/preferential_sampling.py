@@ -4,9 +4,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from benchmark.data.table import Table
-from benchmark.techniques.base import Prepared, PreProcessing, Tools
+from benchmark.techniques.base import Prepared, PreProcessing, Ranker, Tools
 from benchmark.techniques.independence import KAMIRAN_CALDERS, missing_members, resample
-from benchmark.techniques.ranking import Ranker, rank
 from benchmark.techniques.registry import register
 
 
@@ -35,7 +34,7 @@ class PreferentialSampling(PreProcessing):
         return missing_members(train)
 
     def _prepare(self, train: Table, tools: Tools) -> Prepared:
-        score = rank(train, tools, self.ranker)
+        score = tools.ranked(train, self.ranker)
         distance = np.where(train.y, score, -score)  # ascending: nearest to the boundary first
 
         def pick(rows: NDArray[np.intp], size: int, grows: bool) -> NDArray[np.intp]:

@@ -9,7 +9,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from benchmark.atlas.claims import (
+from benchmark.atlas.comparison import (
     HELD,
     NOT_DECIDED,
     REFUTED,

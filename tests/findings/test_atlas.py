@@ -9,8 +9,7 @@ from pathlib import Path
 import pandas as pd
 import pytest
 
-from benchmark.atlas.claims import DECISIONS
-from benchmark.atlas.comparison import RECOMMENDERS, compared
+from benchmark.atlas.comparison import DECISIONS, RECOMMENDERS, compared
 from benchmark.atlas.description import tables_digest
 from benchmark.atlas.file import load_atlas
 from benchmark.atlas.regret import ALL, regret_table

@@ -31,7 +31,6 @@ from benchmark.techniques import (
     list_techniques,
 )
 from benchmark.techniques.post_processing import Adjustment, PostProcessing, Scored
-from benchmark.techniques.ranking import rank
 
 _LEVELS, _TREATMENTS = (0.0, 0.5, 1.0), ("schema", "categorical", "ordinal")
 VARIANTS: dict[str, list[dict[str, Any]]] = {
@@ -384,7 +383,7 @@ class ScoringByTheBook(Good):
     """The same by means of the package, which declines where there are no scores."""
 
     def _prepare(self, train: Table, tools: Tools) -> Prepared:
-        sure = np.abs(rank(train, tools, "classifier") - 0.5) > 0.1
+        sure = np.abs(tools.ranked(train, "classifier") - 0.5) > 0.1
         return Prepared(train.take(np.flatnonzero(sure)))
 
 
