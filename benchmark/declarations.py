@@ -7,10 +7,8 @@ import itertools
 import re
 import tomllib
 from collections.abc import Iterator
-from dataclasses import fields, is_dataclass
 from pathlib import Path
-from types import NoneType, UnionType
-from typing import TYPE_CHECKING, Annotated, Any, Literal, TypeVar, Union, get_args, get_origin
+from typing import TYPE_CHECKING, Any, Literal, TypeVar, get_args, get_origin
 
 from benchmark.errors import BetabenchError, CardError, ExperimentError, UnknownNameError
 
@@ -36,27 +34,6 @@ _COMMANDS = {
 
 # Names of fields in other programs.
 _SYNONYMS = {"sep": "delimiter", "separator": "delimiter", "header": "column_names", "na_values": "missing"}
-
-# Explanations of fields whose names and rules do not explain them.
-_MEANINGS = {
-    "tune.trials": "the number of settings to try for each technique, with the default setting",
-    "tune.on": "the share of the training sample on which settings are chosen",
-}
-
-_MUST = "must be "
-# Types of values, in the terms of TOML.
-_TYPES = {
-    "string_type": "a text in quotation marks",
-    "int_type": "a whole number",
-    "int_from_float": "a whole number",
-    "float_type": "a number",
-    "bool_type": "true or false",
-    "tuple_type": "a list",
-    "list_type": "a list",
-    "dict_type": "a table",
-    "model_type": "a table",
-    "dataclass_type": "a table",
-}
 
 _ACRONYMS = frozenset({"aif360", "fnr", "fpr", "lfr", "pfr", "smote", "tpr"})
 
@@ -199,7 +176,7 @@ def load_experiment_file(
     try:
         return model.model_validate(content)
     except ValidationError as error:
-        rules = broken_rules(error, model, "an experiment")
+        rules = broken_rules(error, model, content)
         raise ExperimentError(
             f"The experiment file {path} breaks {count_of(rules)}:\n  " + "\n  ".join(rules),
             remedy="correct these fields; docs/adding/experiment_fields.md explains each, and "
@@ -238,13 +215,13 @@ def indented(text: str) -> str:
     return text.replace("\n", "\n  ")
 
 
-def broken_rules(error: ValidationError, model: type[BaseModel], name: str) -> list[str]:
+def broken_rules(error: ValidationError, model: type[BaseModel], content: object) -> list[str]:
     """Return the rules that a declaration breaks, one line for each field with its path, rule and value.
 
-    The declaration should fit ``model``; ``name`` is its name with an article: ``"a card"``.
+    The ``content`` of the declaration should fit ``model``.
     """
-    lines: dict[tuple[object, ...], list[str]] = {}
-    values: dict[tuple[object, ...], str] = {}
+    lines: dict[object, list[str]] = {}
+    ends: dict[object, str] = {}
     details = error.errors(include_url=False)
     for number, detail in enumerate(details):
         inside = (d for d in details if d is not detail and d["loc"][: len(detail["loc"])] == detail["loc"])
@@ -253,41 +230,36 @@ def broken_rules(error: ValidationError, model: type[BaseModel], name: str) -> l
         if several := detail.get("ctx", {}).get("rules"):
             lines |= {(number, n): [rule] for n, rule in enumerate(several)}
             continue
-        path, owner, of_several = _locate(model, detail["loc"])
+        path, of_several = _path(detail, content)
         # A value that may have one of several types breaks a rule of each: one line joins these rules.
-        key = (path,) if of_several else (path, number)
-        rule = _rule(detail, name)
-        if path in _MEANINGS and rule.startswith(_MUST):
-            rule += f", {_MEANINGS[path]}"
-        rules = lines.setdefault(key, [])
-        if rule.removeprefix(_MUST) not in (earlier.removeprefix(_MUST) for earlier in rules):
-            rules.append(rule if not rules else rule.removeprefix(_MUST))
-        values[key] = _value(detail["input"]) if detail["type"] != "missing" else ""
-        if detail["type"] == "extra_forbidden" and (meant := _meant(str(detail["loc"][-1]), owner, model)):
-            values[key] += f" (did you mean {meant}?)"
-    return [
-        (f"{key[0]}: " if key[0] and key in values else "") + " or ".join(rules) + values.get(key, "")
-        for key, rules in lines.items()
-    ]
+        key = path if of_several else (path, number)
+        rule = detail["msg"].removeprefix("Value error, ").replace("Input should be ", "must be ", 1)
+        ends[key] = "" if detail["type"] == "missing" else _value(detail["input"])
+        if detail["type"] == "missing":
+            rule = "is required, but absent"
+        elif detail["type"] == "extra_forbidden":
+            rule = "is not a field of this table"
+            if meant := _meant(detail["loc"], model):
+                ends[key] += f" (did you mean {meant}?)"
+        rules = lines.setdefault(key, [f"{path}: {rule}".removeprefix(": ")])
+        if not rules[0].endswith(rule):
+            rules.append(rule.removeprefix("must be "))
+    return [" or ".join(rules) + ends.get(key, "") for key, rules in lines.items()]
 
 
-def _rule(detail: ErrorDetails, name: str) -> str:
-    context = detail.get("ctx", {})
-    match detail["type"]:
-        case "missing":
-            return "is required, but absent"
-        case "extra_forbidden":
-            return f"is not a field of {name}"
-        case "union_tag_invalid":
-            return f"its 'kind' must be one of {context['expected_tags']}; got {context['tag']!r}"
-        case "union_tag_not_found":
-            return "its 'kind' is required, but absent"
-        case "too_short":
-            return detail["msg"].partition(" after validation")[0].replace("Tuple", "List")
-        case kind if kind in _TYPES:
-            return _MUST + _TYPES[kind]
-        case _:
-            return detail["msg"].removeprefix("Value error, ").replace("Input should be ", _MUST, 1)
+def _path(detail: ErrorDetails, content: Any) -> tuple[str, bool]:
+    """Return the path of an error in a content, and whether it is of one of several types of a value.
+
+    Pydantic's location also has the types that it tried, and tables that a short form stands for.
+    """
+    path, missing, found = "", detail["type"] == "missing", True
+    for step in detail["loc"]:
+        found = step < len(content) if isinstance(step, int) and isinstance(content, list | tuple) else False
+        if found or (isinstance(content, dict) and step in content):
+            found, content = True, content[step]
+        if found or (missing and step == detail["loc"][-1]):
+            path += f"[{step}]" if isinstance(step, int) else f".{step}"
+    return path.removeprefix("."), not found and not missing
 
 
 def _value(value: object) -> str:
@@ -298,74 +270,24 @@ def _value(value: object) -> str:
     return f"; got {text if len(text) <= 80 else text[:77] + '...'}"
 
 
-def _locate(model: type[BaseModel], location: tuple[int | str, ...]) -> tuple[str, type[BaseModel], bool]:
-    """Return the path of pydantic's location in a declaration, the model there, and if types are several.
-
-    Pydantic's location also has the type that it tried, which the declaration lacks.
-    """
-    path, owner, of_several = "", model, False
-    annotation: Any = model
-    for step in location:
-        annotation = _bare(annotation)
-        arguments = get_args(annotation)
-        if _is_model(annotation):
-            owner = annotation
-            field = owner.model_fields.get(str(step))
-            annotation = field.annotation if field else None
-        elif is_dataclass(annotation):
-            annotation = next((field.type for field in fields(annotation) if field.name == step), None)
-        elif get_origin(annotation) is dict:
-            annotation = arguments[1]
-        elif get_origin(annotation) is tuple:
-            annotation = arguments[0]
-        elif get_origin(annotation) in (Union, UnionType):
-            # Values of the field "kind" distinguish models in the same field.
-            models = [type_ for type_ in arguments if _is_model(type_) and "kind" in type_.model_fields]
-            by_kind = {kind: m for m in models for kind in get_args(m.model_fields["kind"].annotation)}
-            annotation = by_kind.get(step)
-            of_several = annotation is None
-            continue
-        else:
-            break
-        path += f"[{step}]" if isinstance(step, int) else f".{step}"
-    return path.removeprefix("."), owner, of_several
-
-
-def _meant(name: str, owner: type[BaseModel], whole: type[BaseModel]) -> str:
-    """Return the field that an unknown field probably stands for, with its path."""
-    name = _SYNONYMS.get(name, name)
-    if close := difflib.get_close_matches(name, owner.model_fields, n=1, cutoff=0.8):
-        return repr(close[0])
-    if name in whole.model_fields:
+def _meant(location: tuple[int | str, ...], model: type[BaseModel]) -> str:
+    """Return the path of the field that an unknown field probably stands for; empty if none is near."""
+    name = _SYNONYMS.get(str(location[-1]), str(location[-1]))
+    if name in model.model_fields:
         return f"{name!r} at the top of the file, above the first [table]"
-    if paths := [path for path in _paths(whole) if path.rpartition(".")[2] == name]:
-        return repr(paths[0])
-    close = difflib.get_close_matches(name, owner.model_fields, n=1)
-    return repr(close[0]) if close else ""
+    paths = list(_paths(model))
+    for some in ([path for path in paths if path.startswith(f"{location[0]}.")], paths):
+        named = {path.rpartition(".")[2]: path for path in reversed(some)}
+        if close := difflib.get_close_matches(name, named, n=1):
+            return repr(named[close[0]])
+    return ""
 
 
 def _paths(annotation: Any, path: str = "") -> Iterator[str]:
-    """Yield the paths of all fields below an annotation: ``"source.delimiter"``."""
-    annotation = _bare(annotation)
-    if _is_model(annotation):
+    """Yield the paths of all fields below a type: ``"source.delimiter"``."""
+    if isinstance(annotation, type) and hasattr(annotation, "model_fields"):
         for name, field in annotation.model_fields.items():
-            field_path = f"{path}.{name}".removeprefix(".")
-            yield field_path
+            yield (field_path := f"{path}.{name}".removeprefix("."))
             yield from _paths(field.annotation, field_path)
-    elif arguments := get_args(annotation):
-        for argument in arguments:
-            yield from _paths(argument, f"{path}.NAME" if get_origin(annotation) is dict else path)
-
-
-def _bare(annotation: Any) -> Any:
-    """Return a type without annotations and, if only None is the alternative, without None."""
-    while get_origin(annotation) is Annotated:
-        annotation = get_args(annotation)[0]
-    if get_origin(annotation) in (Union, UnionType):
-        types = [type_ for type_ in get_args(annotation) if type_ is not NoneType]
-        return _bare(types[0]) if len(types) == 1 else annotation
-    return annotation
-
-
-def _is_model(annotation: Any) -> bool:
-    return isinstance(annotation, type) and hasattr(annotation, "model_fields")
+    for argument in get_args(annotation):
+        yield from _paths(argument, f"{path}.NAME" if get_origin(annotation) is dict else path)

@@ -91,8 +91,8 @@ def test_what_to_do_is_asked_once_and_a_question_ends_as_one() -> None:
 def test_a_value_of_a_wrong_type_is_told_in_the_words_of_the_file() -> None:
     with pytest.raises(ValidationError) as caught:
         DatasetEntry.model_validate({"card": "adult", "bias": "label", "deprived_group": 1})
-    assert broken_rules(caught.value, DatasetEntry, "a dataset") == [
-        "deprived_group: must be a text in quotation marks or a list or a table; got 1"
+    assert broken_rules(caught.value, DatasetEntry, {"card": "adult", "deprived_group": 1}) == [
+        "deprived_group: must be a valid string or a valid tuple or a valid dictionary; got 1"
     ]
 
 

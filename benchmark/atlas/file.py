@@ -112,7 +112,7 @@ class Atlas(BaseModel):
             try:
                 experiments[name] = Experiment.model_validate(fields)
             except ValidationError as error:
-                rules += [f"{name}: {rule}" for rule in broken_rules(error, Experiment, f"part {name}")]
+                rules += [f"{name}: {rule}" for rule in broken_rules(error, Experiment, fields)]
         if rules:
             raise ExperimentError(
                 f"The parts of the atlas {self.name} break {count_of(rules)}:\n  " + "\n  ".join(rules),

@@ -317,7 +317,7 @@ def make_step(name: str, parameters: Mapping[str, Any] | None = None) -> BiasKin
     try:
         return kind.model_validate(dict(parameters or {}))
     except ValidationError as error:
-        rules = broken_rules(error, kind, f"the bias kind {name!r}")
+        rules = broken_rules(error, kind, parameters)
         raise BiasError(
             f"The bias kind {name!r} is given wrong parameters: " + "; ".join(rules),
             expected=", ".join(kind.model_fields) or "no parameters",

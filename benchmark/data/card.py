@@ -244,7 +244,7 @@ class Card(CardTable):
         try:
             card = type(self).model_validate(content)
         except ValidationError as error:
-            raise _card_error(self._path or Path(self.name), error, changed=True) from None
+            raise _card_error(self._path or Path(self.name), error, content, changed=True) from None
         card._path = self._path
         return card
 
@@ -508,10 +508,11 @@ def load_card(name_or_path: str | Path) -> Card:
     """
     name, chosen = named_edition(str(name_or_path))
     path = find_declaration("datasets", name)
+    content = with_edition(read_declaration("datasets", path), path, chosen)
     try:
-        card = Card.model_validate(with_edition(read_declaration("datasets", path), path, chosen))
+        card = Card.model_validate(content)
     except ValidationError as error:
-        raise _card_error(path, error) from None
+        raise _card_error(path, error, content) from None
     card._path = path.resolve()
     return card
 
@@ -521,9 +522,9 @@ def list_cards() -> tuple[Card, ...]:
     return tuple(load_card(name) for name in list_declarations("datasets"))
 
 
-def _card_error(path: Path, error: ValidationError, *, changed: bool = False) -> CardError:
+def _card_error(path: Path, error: ValidationError, content: object, *, changed: bool = False) -> CardError:
     """Return the error that lists the rules that a card breaks, as written or as an experiment changes it."""
-    rules = broken_rules(error, Card, "a card")
+    rules = broken_rules(error, Card, content)
     count = count_of(rules)
     if any(detail["loc"][:1] in {("columns",), ("source",)} for detail in error.errors()):
         rules.append("(rules that build on a field named above were not checked)")

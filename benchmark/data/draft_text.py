@@ -33,10 +33,11 @@ def card_text(draft: Draft, file: Path, min_count: int, name: str | None = None)
     A CardError says that the file's names do not suit a card.
     """
     text = "\n".join(_lines(draft, file, min_count, name)) + "\n"
+    content = tomllib.loads(text)
     try:
-        Card.model_validate(tomllib.loads(text))
+        Card.model_validate(content)
     except ValidationError as error:
-        rules = "; ".join(broken_rules(error, Card, "a card"))
+        rules = "; ".join(broken_rules(error, Card, content))
         raise CardError(
             f"No card can be drafted for {file}", got=rules, remedy="rename the columns named under 'Got'"
         ) from None

@@ -460,7 +460,7 @@ def _named_techniques(name: str) -> list[TechniqueEntry]:
     try:
         return [TechniqueEntry.model_validate(entry) for entry in listed_techniques(name)]
     except ValidationError as error:  # which is a ValueError as well
-        rules = " and ".join(broken_rules(error, TechniqueEntry, "a technique"))
+        rules = " and ".join(broken_rules(error, TechniqueEntry, {"technique": name}))
         raise ExperimentError(f"The name of the technique {name!r} is wrong: {rules}") from None
     except ValueError as error:
         raise ExperimentError(f"The technique {name!r} {error}") from None

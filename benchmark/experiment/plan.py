@@ -429,7 +429,7 @@ def load_bias(kind_or_path: str) -> Bias:
     try:
         return BiasEntry.model_validate(content).to_bias()
     except ValidationError as error:
-        rules = broken_rules(error, BiasEntry, "a bias")
+        rules = broken_rules(error, BiasEntry, content)
         raise ExperimentError(
             f"The bias file {path} breaks {count_of(rules)}:\n  " + "\n  ".join(rules), remedy=_BIAS_EXAMPLE
         ) from None

@@ -101,10 +101,11 @@ def read_readings(path: Path) -> tuple[Reading, ...]:
     path = path.with_suffix(".toml")
     if not path.is_file():
         return ()
+    content = read_declaration("experiments", path)
     try:
-        return _ReadingsFile.model_validate(read_declaration("experiments", path)).readings
+        return _ReadingsFile.model_validate(content).readings
     except ValidationError as error:
-        rules = broken_rules(error, _ReadingsFile, "a reading")
+        rules = broken_rules(error, _ReadingsFile, content)
         raise ReportError(
             f"The readings in {path} break rules:\n  " + "\n  ".join(rules),
             remedy="correct these fields; experiments/published/README.md explains each",

@@ -88,7 +88,7 @@ def test_groups_are_named_or_intersections() -> None:
     ("parameters", "said"),
     [
         ({"rate": "f(beta)"}, r"rate: holds 'f\(beta\)'"),
-        ({"ratte": 1}, r"ratte: is not a field of the bias kind 'label'; got 1 \(did you mean 'rate'\?\)"),
+        ({"ratte": 1}, r"ratte: is not a field of this table; got 1 \(did you mean 'rate'"),
         ({"group": "women"}, "group: must be 'deprived', 'favored', 'all'"),
     ],
 )
