@@ -315,7 +315,9 @@ def run_atlas(
         runs[name] = replace(finished, run_folder=None)
         if (files := finished.run_folder) is not None:
             to_come = [part for part in chosen if part not in runs]
-            narrowed = narrow(experiment, **{key: parameters[key] for key in narrow.__kwdefaults__ if key in parameters})
+            narrowed = narrow(
+                experiment, **{key: parameters[key] for key in narrow.__kwdefaults__ if key in parameters}
+            )
             written = write_tables(
                 *(folder, declared, name, files.run, files.prepared),
                 digest=digest_of(narrowed),

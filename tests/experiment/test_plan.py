@@ -3,12 +3,12 @@ from typing import Any
 
 import pytest
 
+from benchmark.cli.new_technique import write_skeleton
 from benchmark.declarations import kind_of, list_declarations, title_of
 from benchmark.errors import ExperimentError, UnknownNameError
 from benchmark.experiment.expand import lite, narrow
 from benchmark.experiment.plan import Experiment, load_experiment, plan_blocks
 from benchmark.techniques import list_techniques
-from benchmark.techniques.new import write_skeleton
 from benchmark.techniques.registry import _REGISTRY
 
 SMALL = """

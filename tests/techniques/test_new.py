@@ -11,11 +11,11 @@ import pytest
 
 from benchmark import registry
 from benchmark.cli import main
+from benchmark.cli.new_technique import write_skeleton
 from benchmark.errors import TechniqueError
 from benchmark.techniques import list_techniques, load_plugin
 from benchmark.techniques._checks import parameter_rules
 from benchmark.techniques.base import Stage
-from benchmark.techniques.new import write_skeleton
 from benchmark.techniques.registry import _REGISTRY
 from website.technique_pages import documentation_flaws
 

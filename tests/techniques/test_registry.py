@@ -14,6 +14,7 @@ import pytest
 
 from benchmark import registry
 from benchmark.bias import list_bias_kinds
+from benchmark.cli.new_technique import write_skeleton
 from benchmark.conformance import example_table
 from benchmark.data.table import Table
 from benchmark.errors import PluginError, TechniqueError, UnknownNameError
@@ -32,7 +33,6 @@ from benchmark.techniques import (
     register,
 )
 from benchmark.techniques import registry as module
-from benchmark.techniques.new import write_skeleton
 from tests.helpers.plugins import forgetting
 
 ROOT = Path(__file__).resolve().parents[2]
