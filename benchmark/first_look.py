@@ -160,16 +160,13 @@ def quick(
     figures = figure_choice(figures)
     for plugin in plugins:
         load_plugin(plugin)
-    is_frame = isinstance(data, pd.DataFrame)
-    name = "data" if is_frame else slug(Path(str(data)).name.partition(".")[0])
+    name = "data" if isinstance(data, pd.DataFrame) else slug(Path(data).name.partition(".")[0])
     first = Path("results", f"{name}_quick") if output is None else Path(output)
-    texts = {"data.csv": as_csv(data)} if isinstance(data, pd.DataFrame) else {}
-    folder = _folder_for(first, texts, named=output is not None)  # before the frame is written into it
-    require_writable(folder)
+    require_writable(first)
     steps = Steps(console, brief=True)
     with steps:
         steps.step("reading the file")
-        rows = read_uncarded(data, file_options, folder, DATASET)
+        rows = read_uncarded(data, file_options, first, DATASET)
     drafted = rows.draft
     assert drafted.reading is not None
     classifiers = (classifier,) if isinstance(classifier, str) else tuple(classifier)
@@ -190,6 +187,7 @@ def quick(
         true_rates=None if true_rate is None else rates_of_sides(true_rate, drafted.reading),
     )
     require_reachable(experiment, rows.table)
+    texts = {"data.csv": as_csv(data)} if isinstance(data, pd.DataFrame) else {}
     texts |= {"card.toml": rows.card, "experiment.toml": experiment_text(experiment)}
     folder = _folder_for(first, texts, named=output is not None)
     if folder != first:
@@ -222,7 +220,7 @@ def quick(
         page=str(folder / PAGE_NAME),
         read=drafted,
         read_lines=summary_lines(drafted),
-        with_rows=is_frame,
+        with_rows="data.csv" in texts,
         better=better,
         used=classifiers[0],
         more_repetitions=MOST_REPETITIONS if experiment["repetitions"] < MOST_REPETITIONS else 0,
