@@ -11,7 +11,7 @@ REFERENCE: dict[str, tuple[str, str]] = {
     "estimator": ("techniques as estimators of scikit-learn", "estimator.fair_classifier"),
     "data": ("tables, cards, loading", "data data.card data.card_parts data.load"),
     "network": ("learning, sampling, inference", "network.model network.learn network.bif"),
-    "bias": ("kinds of planted bias", "bias bias.edits bias.planting"),
+    "bias": ("kinds of planted bias", "bias bias.cpt bias.planting"),
     "classifiers": ("classifiers by name", "classifiers"),
     "techniques": ("the contract of a technique", "techniques"),
     "metrics": ("measuring predictions", "metrics"),

@@ -7,13 +7,12 @@ from abc import ABC
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Any, ClassVar, Self, TypeAlias, TypeVar
+from typing import Any, ClassVar, Literal, Self, TypeAlias, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 from pydantic import BaseModel, ValidationError
 
-from benchmark.bias.edits import BiasEdit
 from benchmark.data.row_facts import Judged, Score
 from benchmark.data.table import Schema, Table
 from benchmark.declarations import broken_rules
@@ -91,6 +90,24 @@ class Rows:
         """Return the rows at some positions as they are now, as if no other rows existed."""
         rows = self.take(positions)
         return replace(rows, before=rows.table, positions=np.arange(len(rows.table)))
+
+
+@dataclass(frozen=True)
+class BiasEdit:
+    """One edit of the label's conditional probabilities."""
+
+    attribute: str  # a parent of the label: the sensitive feature itself or a proxy of it
+    group: str  # the attribute's state to act on
+    # ``deprive`` scales P(y+ | attribute = group) by (1 - beta), which is equation 4; ``favor`` scales P(y- |
+    # attribute = group) by (1 - beta).
+    direction: Literal["deprive", "favor"] = "deprive"
+    # Behavior if the learned network has no edge from the attribute to the label: an error, or no bias (the
+    # reason why the paper's COMPAS rows do not move with beta).
+    if_not_parent: Literal["error", "ignore"] = "error"
+
+    def __str__(self) -> str:
+        sign = "y+" if self.direction == "deprive" else "y-"
+        return f"P({sign} | {self.attribute} = {self.group}) × (1 - β)"
 
 
 @dataclass(frozen=True, eq=False)
@@ -195,6 +212,19 @@ class BiasKind(BaseModel, ABC):
         return frozenset(name for name, value in self.parameters.items() if value != fields[name].default)
 
 
+def check_beta(beta: float) -> float:
+    """Return ``beta`` as a float; raise :class:`BiasError` unless it lies in [0, 1]."""
+    value = float(beta)
+    if not 0.0 <= value <= 1.0:  # also refuses NaN
+        raise BiasError(
+            "The level of bias is out of range",
+            expected="a beta from 0 (nothing planted) to 1 (probability scaled to zero)",
+            got=repr(beta),
+            remedy="correct 'betas' in the experiment file, or the value given to the command or function",
+        )
+    return value
+
+
 def require_order(schema: Schema, column: str) -> None:
     """Raise an error unless a column's states have an order: BiasError or UnknownNameError."""
     if not schema.column(column).ordered:
@@ -243,47 +273,41 @@ def declaration_flaws(kind: type[BiasKind]) -> list[str]:
     return [*flaws, *(f"its parameter {name!r} has no default" for name in required)]
 
 
-def no_score(kind: str) -> BiasError:
-    """Return the error that rows have no number behind their label."""
-    return BiasError(
-        f"The bias kind {kind!r} needs the number behind the label",
-        expected="real rows of a dataset whose card names it",
-        got="rows without one, such as rows drawn from a network",
-        remedy="name its column with [score] in the dataset card and train on real rows, train = 'data' in "
-        "the experiment file, or use another kind",
-    )
-
-
-def no_boundary(kind: str) -> BiasError:
-    """Return the error that the rows' nearness to the decision boundary is unknown."""
-    return BiasError(
-        f"The bias kind {kind!r} needs the rows' nearness to the decision boundary",
-        expected="real rows: train = 'data' in an experiment file, --train data of 'betabench sample'",
-        got="rows without it, such as rows drawn from a network",
-        remedy="train on real rows, or use another kind; in Python, "
+_LACKING = {
+    "score": (
+        "the number behind the label",
+        "real rows of a dataset whose card names it",
+        "rows without one, such as rows drawn from a network",
+        "name its column with [score] in the dataset card and train on real rows, train = 'data' in the "
+        "experiment file, or use another kind",
+    ),
+    "boundary": (
+        "the rows' nearness to the decision boundary",
+        "real rows: train = 'data' in an experiment file, --train data of 'betabench sample'",
+        "rows without it, such as rows drawn from a network",
+        "train on real rows, or use another kind; in Python, "
         "Rows.of(table, boundary=nearness_to_boundary(table, rng))",
-    )
+    ),
+    "judged": (
+        "a second label, as people judged it",
+        "real rows of a dataset whose card names it, as school_performance does",
+        "rows without one, such as rows drawn from a network",
+        "name its columns with [judged] in the dataset card and train on real rows, train = 'data' in the "
+        "experiment file, or use another kind",
+    ),
+    "audit": (
+        "rows whose group was drawn at random",
+        "a dataset with audit = true in the experiment file, as ru_audit can have",
+        "a dataset without it",
+        "set audit = true if chance decided who belongs to which group, or use another kind",
+    ),
+}
 
 
-def no_judged(kind: str) -> BiasError:
-    """Return the error that the rows have no labels as people judged them."""
-    return BiasError(
-        f"The bias kind {kind!r} needs a second label, as people judged it",
-        expected="real rows of a dataset whose card names it, as school_performance does",
-        got="rows without one, such as rows drawn from a network",
-        remedy="name its columns with [judged] in the dataset card and train on real rows, train = 'data' in "
-        "the experiment file, or use another kind",
-    )
-
-
-def no_audit(kind: str) -> BiasError:
-    """Return the error that the group of the rows was not drawn at random."""
-    return BiasError(
-        f"The bias kind {kind!r} needs rows whose group was drawn at random",
-        expected="a dataset with audit = true in the experiment file, as ru_audit can have",
-        got="a dataset without it",
-        remedy="set audit = true if chance decided who belongs to which group, or use another kind",
-    )
+def lacking(kind: str, need: Literal["score", "boundary", "judged", "audit"]) -> BiasError:
+    """Return the error that rows lack what a kind of bias needs."""
+    needed, expected, got, remedy = _LACKING[need]
+    return BiasError(f"The bias kind {kind!r} needs {needed}", expected=expected, got=got, remedy=remedy)
 
 
 K = TypeVar("K", bound=type[BiasKind])

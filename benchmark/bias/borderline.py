@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from benchmark.bias.base import Array, BiasKind, Chances, Rows, by_label, no_boundary, register
+from benchmark.bias.base import Array, BiasKind, Chances, Rows, by_label, lacking, register
 from benchmark.bias.parameters import DEPRIVED, Group, Rate
 from benchmark.data.table import Table
 from benchmark.errors import BiasError
@@ -38,7 +38,7 @@ class BorderlineBias(BiasKind):
     def chances(self, rows: Rows, beta: float) -> Chances:
         """Return the rate times the nearness for the group's favorable labels."""
         if rows.boundary is None:
-            raise no_boundary(self.name)
+            raise lacking(self.name, "boundary")
         chance = self.rate.at(beta) * rows.boundary  # at most 1, as either is
         return Chances(turned=by_label(self.group.members(rows.table), favorable=1.0) * chance[:, None])
 

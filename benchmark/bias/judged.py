@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from benchmark.bias.base import BiasKind, Chances, Rows, no_judged, register
+from benchmark.bias.base import BiasKind, Chances, Rows, lacking, register
 from benchmark.bias.parameters import Rate
 
 
@@ -33,7 +33,7 @@ class JudgedBias(BiasKind):
     def chances(self, rows: Rows, beta: float) -> Chances:
         """Return the rate for each label that differs from the judged one, or the rate times their share."""
         if rows.judged is None:
-            raise no_judged(self.name)
+            raise lacking(self.name, "judged")
         if self.at_random:
             before = rows.before.take(rows.positions)
             turned = np.zeros((len(before), 2))

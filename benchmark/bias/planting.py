@@ -11,8 +11,7 @@ from functools import cached_property
 
 import numpy as np
 
-from benchmark.bias.base import Array, BiasKind, Chances, Rows, make_step, overrides
-from benchmark.bias.edits import BiasEdit, check_beta
+from benchmark.bias.base import Array, BiasEdit, BiasKind, Chances, Rows, check_beta, make_step, overrides
 from benchmark.bias.parameters import Level
 from benchmark.data.table import CODE_DTYPE, Schema, Table
 from benchmark.errors import BetabenchError, BiasError, UnknownNameError

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from benchmark.bias.base import BiasKind, Chances, Rows, no_score, register
+from benchmark.bias.base import BiasKind, Chances, Rows, lacking, register
 from benchmark.bias.parameters import DEPRIVED, Group, Level
 from benchmark.data.table import Schema
 
@@ -31,7 +31,7 @@ class ScoreBias(BiasKind):
         """Raise an error unless there is a number behind the label."""
         super().check(schema, has_score=has_score)
         if not has_score:
-            raise no_score(self.name)
+            raise lacking(self.name, "score")
 
     def chances(self, rows: Rows, beta: float) -> Chances:
         """Return the probability that the changed number lies on the other side of the threshold."""

@@ -5,7 +5,7 @@ from typing import Annotated, Literal
 import numpy as np
 from pydantic import Field
 
-from benchmark.bias.base import Array, BiasKind, Chances, Rows, no_score, register, require_order
+from benchmark.bias.base import Array, BiasKind, Chances, Rows, lacking, register, require_order
 from benchmark.bias.parameters import DEPRIVED, Group, Rate
 from benchmark.data.table import Schema
 
@@ -38,7 +38,7 @@ class SelfSelection(BiasKind):
         if self.column:
             require_order(schema, self.column)
         if not self.column and not has_score:
-            raise no_score(self.name)
+            raise lacking(self.name, "score")
 
     def chances(self, rows: Rows, beta: float) -> Chances:
         """Return the same chance for both labels of a row."""

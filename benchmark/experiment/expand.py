@@ -11,8 +11,8 @@ from typing import Any, TypeAlias
 
 from pydantic import ValidationError
 
-from benchmark.bias.base import no_audit, no_boundary, no_judged
-from benchmark.bias.edits import check_edits
+from benchmark.bias.base import lacking
+from benchmark.bias.cpt import check_edits
 from benchmark.columns import ORIGINAL, TRUTH, UNTREATED
 from benchmark.data import Schema
 from benchmark.declarations import broken_rules, count_of, find_declaration, indented, list_declarations
@@ -175,13 +175,13 @@ def _of_dataset(dataset: DatasetEntry, experiment: Experiment) -> Iterator[_Prob
         wrong = [p for edit in built_bias.edits for p in _tried(planted, check_edits, schema, [edit])]
         for step in built_bias.steps:
             if step.needs_boundary and experiment.train == "network":
-                wrong.append((planted, no_boundary(step.name)))
+                wrong.append((planted, lacking(step.name, "boundary")))
             if step.needs_judged and not has_judged:
-                wrong.append((planted, no_judged(step.name)))
+                wrong.append((planted, lacking(step.name, "judged")))
             if step.needs_judged and experiment.unit == "dose":
                 wrong.append((planted, _measured_dose()))
             if step.of_audit and not dataset.audit:
-                wrong.append((planted, no_audit(step.name)))
+                wrong.append((planted, lacking(step.name, "audit")))
         if experiment.hidden_gaps != (0.0,):
             wrong += _tried(planted, built_bias.check_hidden)
         betas = experiment.levels if experiment.unit == "beta" else (1.0,)

@@ -12,8 +12,8 @@ from typing import Any
 
 from benchmark.bias import Bias, BiasKind, Rows, list_bias_kinds, make_step
 from benchmark.bias.borderline import nearness_to_boundary
+from benchmark.bias.cpt import deprived_edits
 from benchmark.bias.doses import solve_doses
-from benchmark.bias.edits import deprived_edits
 from benchmark.classifiers import make_classifier
 from benchmark.columns import UNTREATED
 from benchmark.data.table import Schema, Table

@@ -22,7 +22,8 @@ from pydantic import (
 from pydantic_core import PydanticCustomError
 
 from benchmark.bias import Bias, make_bias
-from benchmark.bias.edits import BiasEdit, deprived_edits
+from benchmark.bias.base import BiasEdit
+from benchmark.bias.cpt import deprived_edits
 from benchmark.columns import ORIGINAL, TEST_TITLES, TRUTH, UNTREATED, Test
 from benchmark.data.card import Card, load_card
 from benchmark.declarations import (

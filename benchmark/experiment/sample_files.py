@@ -14,10 +14,9 @@ from numpy.typing import NDArray
 
 from benchmark import RELEASED
 from benchmark.bias import Bias, Expected, Rows
-from benchmark.bias.base import no_audit
+from benchmark.bias.base import BiasEdit, lacking
 from benchmark.bias.borderline import nearness_to_boundary
 from benchmark.bias.cpt import CptBias
-from benchmark.bias.edits import BiasEdit
 from benchmark.data import Table
 from benchmark.data.card import Card
 from benchmark.data.load import load_dataset
@@ -93,7 +92,7 @@ def draw_sample(
     Parameters and errors are as of :func:`write_sample`.
     """
     if bias.of_audit:  # it chooses the training rows of an experiment, and would change no sample
-        raise no_audit(next(step.name for step in bias.steps if step.of_audit))
+        raise lacking(next(step.name for step in bias.steps if step.of_audit), "audit")
     rng = generator(seed, purpose="sample file", dataset=card.name, beta=float(beta))
     content, wanted = origin.content, origin.n_rows if rows is None else rows
     if isinstance(content, Network):

@@ -11,9 +11,8 @@ import numpy as np
 import pytest
 
 from benchmark.bias import Bias, BiasKind, Planted, list_bias_kinds, make_bias, make_step
-from benchmark.bias.base import register
-from benchmark.bias.cpt import CptBias
-from benchmark.bias.edits import BiasEdit, check_edits
+from benchmark.bias.base import BiasEdit, register
+from benchmark.bias.cpt import CptBias, check_edits
 from benchmark.data.card import load_card
 from benchmark.data.source import Sources
 from benchmark.data.table import Table

@@ -7,7 +7,7 @@ import pytest
 from pydantic import ValidationError
 
 from benchmark.bias import BiasKind, Chances, Rows, Score, by_label, list_bias_kinds, make_bias, make_step
-from benchmark.bias.edits import BiasEdit
+from benchmark.bias.base import BiasEdit
 from benchmark.bias.label import LabelBias
 from benchmark.bias.planting import Bias
 from benchmark.conformance import check_bias, example_of, example_table

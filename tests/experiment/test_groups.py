@@ -12,7 +12,8 @@ import numpy as np
 import pytest
 
 from benchmark.bias import Group, make_bias
-from benchmark.bias.edits import BiasEdit, deprived_edits
+from benchmark.bias.base import BiasEdit
+from benchmark.bias.cpt import deprived_edits
 from benchmark.columns import GROUP_COLUMNS
 from benchmark.data import Table
 from benchmark.data.card import Card, load_card

@@ -25,7 +25,7 @@ import pytest
 from pydantic import BaseModel
 
 from benchmark.bias import Bias, BiasKind, list_bias_kinds, make_step
-from benchmark.bias.edits import BiasEdit
+from benchmark.bias.base import BiasEdit
 from benchmark.data import Table
 from benchmark.data.source import Sources
 from benchmark.declarations import declaration_dir, kind_of, list_declarations

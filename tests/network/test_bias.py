@@ -4,8 +4,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from benchmark.bias import make_bias
-from benchmark.bias.cpt import CptBias
-from benchmark.bias.edits import BiasEdit, apply_bias
+from benchmark.bias.base import BiasEdit
+from benchmark.bias.cpt import CptBias, apply_bias
 from benchmark.errors import BiasError, UnknownNameError
 from benchmark.network.model import Network, discrimination, joint_distribution
 from tests.helpers.networks import random_network
