@@ -372,8 +372,8 @@ class Run:
     def results(self) -> pd.DataFrame:
         """One row for each value, with the columns of ``results.csv``.
 
-        Where levels of bias are doses, the solved ``beta`` stands behind the ``dose``. Cells without a result
-        have NaN; :attr:`failures` has the reasons.
+        Where levels of bias are doses, the solved ``beta`` stands behind the ``level``. Cells without a
+        result have NaN; :attr:`failures` has the reasons.
         """
         return self._in_files(self._frames.results)
 
@@ -402,7 +402,7 @@ class Run:
         if not short:
             return answers
         several = [name for name in (*SCENARIO, HIDDEN) if name in answers and answers[name].nunique() > 1]
-        return answers[[*several, self.finished.manifest.level_name, *_SHORT]]
+        return answers[[*several, "level", *_SHORT]]
 
     def table(
         self,
@@ -534,12 +534,12 @@ class Run:
 
     def _means(self) -> pd.DataFrame:
         """Return the means of discrimination and accuracy, techniques in rows, levels of bias in columns."""
-        summary, level = self.finished.summary, self.finished.manifest.level_name
+        summary = self.finished.summary
         metrics = list(dict.fromkeys(summary["metric"]))
         shown = [name for name in _SHOWN if name in metrics] or metrics[:2]
-        means = summary[summary["metric"].isin(shown)].rename(columns={"beta": level})
+        means = summary[summary["metric"].isin(shown)]
         rows = ["dataset", *(c for c in SCENARIO[1:] if means[c].nunique() > 1), "technique"]
-        return means.pivot_table("mean", rows, ["metric", level], sort=False, dropna=False)
+        return means.pivot_table("mean", rows, ["metric", "level"], sort=False, dropna=False)
 
 
 def sample(

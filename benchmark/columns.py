@@ -12,7 +12,7 @@ FRONTIER_NAME = "frontier.csv"
 
 # Columns of results.csv, failures.csv, metrics.csv and convergence.csv; results/README.md explains them.
 RESULT_COLUMNS = (
-    *("dataset", "bias", "beta", "technique", "classifier", "repetition"),
+    *("dataset", "bias", "level", "technique", "classifier", "repetition"),
     *("test", "metric", "value"),
 )
 FAILURE_COLUMNS = (*RESULT_COLUMNS[:-1], "status", "at_fold", "reason")
@@ -35,7 +35,7 @@ DECISION_COLUMNS = (*CELL_COLUMNS, "test", "fold", *DECISION_COUNTS)
 
 DOSES_NAME = "doses.csv"
 DOSE_COLUMNS = (
-    *("dataset", "bias", "dose", "beta", "gap", "error", "pooled"),
+    *("dataset", "bias", "level", "beta", "gap", "error", "pooled"),
     *("repetition", "added", "reason"),
 )
 """Columns of ``doses.csv``; for a dose out of reach ``gap`` is the most that any level adds."""

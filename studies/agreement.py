@@ -19,7 +19,7 @@ from benchmark.statistics.cells import DECIMALS, Array, Cells
 from benchmark.statistics.intervals import CONFIDENCE
 
 AGREEMENT_COLUMNS = (
-    *("dataset", "bias", "beta", "test", "metric", "first", "second", "n_techniques", "n"),
+    *("dataset", "bias", "level", "test", "metric", "first", "second", "n_techniques", "n"),
     *("tau", "tau_low", "tau_high", "halves"),
     *("both", "opposite", "only_first", "only_second", "neither"),
 )

@@ -74,7 +74,7 @@ def test_the_answer_is_text_and_a_comparison_can_be_short(
     short, whole = made.compare(short=True), made.compare()
     assert list(short.columns) == [
         *(
-            "beta",
+            "level",
             "technique",
             "goal",
             "value",
@@ -87,7 +87,7 @@ def test_the_answer_is_text_and_a_comparison_can_be_short(
         *("accuracy", "accuracy_change", "accuracy_change_low", "accuracy_change_high"),
         *("role", "verdict", "reason", "choice"),
     ]
-    assert list(made._means().columns.names) == ["metric", "beta"]
+    assert list(made._means().columns.names) == ["metric", "level"]
     pd.testing.assert_frame_equal(short, whole[list(short.columns)])
     assert len(made.compare("massaging", short=True)) == len(short)
 
@@ -110,14 +110,12 @@ def test_frames_have_the_columns_and_values_of_the_files(levels: dict[str, Any],
         written = pd.read_csv(here / "out" / f"{name}.csv", keep_default_na=False)
         assert list(frame.columns) == list(written.columns), name
         assert len(frame) == len(written), name
-        for column in {"dose", "beta"} & {*frame.columns}:
+        for column in {"level", "beta"} & {*frame.columns}:
             numbers = pd.to_numeric(written[column]).to_numpy()
             np.testing.assert_allclose(frame[column].astype(float), numbers, rtol=1e-5, err_msg=name)
-    unit = "dose" if "doses" in levels else "beta"
-    assert list(made._means().columns.names) == ["metric", unit]
-    assert unit in made.compare(short=True)
-    if unit == "dose":
-        solved = made.results.drop_duplicates("dose").set_index("dose")["beta"]
+    assert ("beta" in made.results) == ("doses" in levels)
+    if "doses" in levels:
+        solved = made.results.drop_duplicates("level").set_index("level")["beta"]
         assert solved[0.0] == 0 < solved[0.05] < solved[0.1] < 1
 
 
@@ -125,7 +123,7 @@ def test_a_comparison_names_what_the_report_names(here: Path) -> None:
     experiment = benchmark.Experiment.model_validate({**MADE, "paired_betas": True})
     made = benchmark.run(experiment, output="out", offline=True, progress=False)
     compared, reported = made.compare(), made.statistics().answers
-    shown = ["technique", "beta", "goal", "value", "verdict", "choice", "tied"]
+    shown = ["technique", "level", "goal", "value", "verdict", "choice", "tied"]
     pd.testing.assert_frame_equal(compared[shown], reported[shown])
 
 
@@ -233,8 +231,8 @@ def test_frames_comparison_figures_and_report(here: Path) -> None:
     opened = benchmark.open_run("out")
     pd.testing.assert_frame_equal(opened.results, made.results)
     compared = opened.compare()
-    cell = compared[(compared["technique"] == "massaging") & (compared["beta"] == 0.5)].iloc[0]
-    means = made.summary.query("metric == 'discrimination' and beta == 0.5").set_index("technique")["mean"]
+    cell = compared[(compared["technique"] == "massaging") & (compared["level"] == 0.5)].iloc[0]
+    means = made.summary.query("metric == 'discrimination' and level == 0.5").set_index("technique")["mean"]
     assert cell["change"] == pytest.approx(means["massaging"] - means["none"], abs=1e-12)
     assert (opened.compare("massaging")["baseline"] == "massaging").all()
     figure = opened.figure("heat_discrimination")
@@ -338,7 +336,7 @@ def test_workers_have_ended_when_files_are_written_and_the_store_is_still_locked
 def test_keywords_narrow_and_change_the_experiment() -> None:
     made = run(techniques=["none", "reweighing"], betas=[0.5], repetitions=2)
     assert set(made.results["technique"]) == {"none", "reweighing"}
-    assert set(made.results["beta"]) == {0.5}
+    assert set(made.results["level"]) == {0.5}
     assert set(made.results["repetition"]) == {0, 1}
     assert list(made.compare()["technique"]) == ["none", "reweighing"]
 

@@ -29,7 +29,7 @@ pytestmark = pytest.mark.slow
 ROOT = Path(__file__).resolve().parent.parent
 COMMANDS = ROOT / "docs" / "commands.md"
 MEASURED = set(PAPER_METRICS) | set(ALWAYS_MEASURED)
-TIDY = ["dataset", "bias", "beta", "technique", "classifier", "repetition", "test", "metric", "value"]
+TIDY = ["dataset", "bias", "level", "technique", "classifier", "repetition", "test", "metric", "value"]
 
 EXPERIMENT = """
 name = "kill"
@@ -199,7 +199,7 @@ def test_results_are_tidy_and_every_value_is_finite_or_explained(smoke: tuple[Pa
     results = pd.read_csv(output / "results.csv")
     failures = pd.read_csv(output / "failures.csv", keep_default_na=False)
     assert list(results.columns) == TIDY
-    keys = ["dataset", "bias", "beta", "technique", "classifier", "repetition"]
+    keys = ["dataset", "bias", "level", "technique", "classifier", "repetition"]
     cells = set(map(tuple, results[keys].drop_duplicates().to_numpy()))
     whole = failures[failures["metric"] == ""]
     lost = set(map(tuple, whole[keys].to_numpy()))
@@ -217,7 +217,7 @@ def test_the_summary_is_that_of_the_results(smoke: tuple[Path, str]) -> None:
     output, _ = smoke
     results = pd.read_csv(output / "results.csv")
     summary = pd.read_csv(output / "summary.csv")
-    keys = ["dataset", "bias", "beta", "technique", "classifier", "test", "metric"]
+    keys = ["dataset", "bias", "level", "technique", "classifier", "test", "metric"]
     assert list(summary.columns) == [*keys, "mean", "std", "ci_low", "ci_high", "n"]
     expected = results.groupby(keys)["value"].agg(["mean", "std", "count"])
     found = summary.set_index(keys).loc[expected.index]
@@ -231,7 +231,7 @@ def test_the_interval_of_a_mean_is_one_in_summary_and_statistics(
 ) -> None:
     output, _ = smoke
     write_statistics(tmp_path, folder_statistics(output), figures=False)
-    keys = ["dataset", "bias", "beta", "technique", "classifier", "test", "metric"]
+    keys = ["dataset", "bias", "level", "technique", "classifier", "test", "metric"]
     both = pd.read_csv(output / "summary.csv").merge(
         pd.read_csv(tmp_path / "intervals.csv", keep_default_na=False, na_values=[""]),
         on=keys,
@@ -500,7 +500,7 @@ def test_data_biases_and_classifiers_of_ones_own(
     assert set(results["classifier"]) == {"c45", "logistic_regression"}
     assert len(results) == 2 * 2 * 2 * 2 * 2 * len(MEASURED)
     mean = (
-        results[results["metric"] == "discrimination"].groupby(["technique", "bias", "beta"])["value"].mean()
+        results[results["metric"] == "discrimination"].groupby(["technique", "bias", "level"])["value"].mean()
     )
     for bias in ("deprive", "favor"):
         assert mean["none", bias, 1.0] > mean["none", bias, 0.0] + 0.3

@@ -210,7 +210,7 @@ def test_what_bias_does_is_what_ten_lines_of_scikit_learn_find() -> None:
         progress=False,
     )
     answers = made.compare()
-    answers = answers[answers["goal"] == "equalize"].set_index(["beta", "technique"])
+    answers = answers[answers["goal"] == "equalize"].set_index(["level", "technique"])
     frame, lots = loans(), np.random.default_rng(1)
     x = pd.get_dummies(frame.drop(columns="repaid").assign(income=pd.qcut(frame["income"], 8)))
     y, f = frame["repaid"].to_numpy(), (frame["gender"] == "f").to_numpy()

@@ -199,7 +199,7 @@ def test_a_dry_run_that_could_not_measure_all_says_how_rough_it_is(
 def test_what_is_asked_for_beside_lite_goes_before(here: Path) -> None:
     assert run("first", "--lite", "--betas", "0.25", "--repetitions", "1") == 0
     results = pd.read_csv(here / "out" / "results.csv")
-    assert set(results["beta"]) == {0.25}
+    assert set(results["level"]) == {0.25}
     assert set(results["repetition"]) == {0}
     assert json.loads((here / "out" / "manifest.json").read_text())["experiment"]["name"] == "first_lite"
 
@@ -214,7 +214,7 @@ def test_a_run_in_which_every_cell_failed_is_written_and_said(
     assert run("bad", "--plugin", "bad.py", "--techniques", "bad", other="bad") == 1
     said = capsys.readouterr().out
     assert "No cell has a result. The most frequent reason, in 6 of 6: ZeroDivisionError: a bug" in said
-    header = "dataset,bias,beta,technique,classifier,repetition,test,metric,value\n"
+    header = "dataset,bias,level,technique,classifier,repetition,test,metric,value\n"
     assert (here / "out" / "results.csv").read_text() == header
     assert len(pd.read_csv(here / "out" / "failures.csv")) == 6
     assert json.loads((here / "out" / "manifest.json").read_text())["cells"]["failed"] == 6

@@ -12,7 +12,7 @@ from benchmark.cli import main
 from benchmark.text.writing import plain_or_packed
 
 RESULTS = Path(__file__).resolve().parent.parent / "results"
-KEYS = ["dataset", "bias", "beta", "technique", "classifier", "repetition", "test", "metric"]
+KEYS = ["dataset", "bias", "level", "technique", "classifier", "repetition", "test", "metric"]
 RELABELLED = ("massaging", "reweighing", "uniform_sampling", "preferential_sampling")
 UNTREATED = ("none", "drop_sensitive")
 
@@ -45,5 +45,5 @@ def test_computing_again_gives_the_committed_numbers(
     main([*words, "--data-dir", str(data_dir), "--output", str(tmp_path)])
     committed = pd.read_csv(plain_or_packed(RESULTS / run / "results.csv")).set_index(KEYS)["value"]
     again = pd.read_csv(tmp_path / "results.csv").set_index(KEYS)["value"]
-    assert len(again.groupby(["beta", "technique", "classifier"])) >= 10
+    assert len(again.groupby(["level", "technique", "classifier"])) >= 10
     pd.testing.assert_series_equal(again, committed.loc[again.index], rtol=1e-9)

@@ -45,7 +45,7 @@ def files() -> Mapping[str, Sequence[str]]:
     counts = (*columns.DECISION_COLUMNS[: -len(columns.DECISION_COUNTS)], "deprived_0000", "favored_1111")
     run = {
         # The last two stand there where an experiment has doses, and hides bias.
-        "results.csv": (*columns.RESULT_COLUMNS, "dose", columns.HIDDEN),
+        "results.csv": (*columns.RESULT_COLUMNS, "beta", columns.HIDDEN),
         "metrics.csv": columns.METRIC_COLUMNS,
         "failures.csv": columns.FAILURE_COLUMNS,
         "summary.csv": SUMMARY_COLUMNS,

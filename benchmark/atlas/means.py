@@ -76,9 +76,8 @@ def part_means(run: RunFrames, part: str, atlas: Atlas) -> pd.DataFrame:
             halves.append(_half_means(results, run.decisions, choosable.manifest).assign(half=half))
     means = pd.concat(halves, ignore_index=True)
     means = means.join(_shares(run), on=_HALF)
-    described = pd.DataFrame(list(_scenarios(run.manifest, atlas))).set_index(["dataset", "bias", "beta"])
-    means = means.join(described, on=["dataset", "bias", "beta"])
-    means = means.rename(columns={"beta": "level", "beta_solved": "beta"})
+    described = pd.DataFrame(list(_scenarios(run.manifest, atlas))).set_index(["dataset", "bias", "level"])
+    means = means.join(described, on=["dataset", "bias", "level"])
     means = means.assign(bias=means["bias_name"], part=part, version=atlas.version)
     for goal in GOALS:
         means[ALLOWED[goal]] = (means[f"reason_{goal}"] == "").astype(int)
@@ -114,7 +113,7 @@ def _half_means(results: pd.DataFrame, decisions: pd.DataFrame | None, manifest:
         lacking = table["planned"] - n[VALUES[goal]].to_numpy()
         # Nothing is planted at level 0, and a test may have no clean model: there is nothing to restore.
         table[f"reason_{goal}"] = _reasons(table, limits, lacking)
-    at_zero = (table["beta"] == 0) | ~table["test"].isin((ORIGINAL, TRUTH))
+    at_zero = (table["level"] == 0) | ~table["test"].isin((ORIGINAL, TRUTH))
     hidden = is_hidden_truth(table)
     table.loc[at_zero & ~hidden, [RESTORATION_DISTANCE, AGREEMENT]] = np.nan
     table.loc[at_zero & ~hidden, f"reason_{RESTORE}"] = NO_REFERENCE
@@ -161,7 +160,7 @@ def _shares(run: RunFrames) -> pd.DataFrame:
 
 def _scenarios(manifest: Manifest, atlas: Atlas) -> Iterator[Mapping[str, Any]]:
     """Yield cluster, hidden gap, solved β and whether it is pooled, for each dataset, bias and level."""
-    unit = manifest.level_name
+    unit = manifest.unit
     for dataset in manifest.datasets:
         card = load_card(dataset.entry.card).name
         for bias in dataset.bias:
@@ -169,9 +168,9 @@ def _scenarios(manifest: Manifest, atlas: Atlas) -> Iterator[Mapping[str, Any]]:
             for level in manifest.levels:
                 dose = bias.dose(level)
                 yield {
-                    **{"dataset": dataset.name, "bias": bias.name, "beta": level},
+                    **{"dataset": dataset.name, "bias": bias.name, "level": level},
                     **{"bias_name": name, "hidden": hidden, "unit": unit, "card": card},
                     "cluster": atlas.cluster_of(card),
-                    "beta_solved": level if dose is None else dose.beta,
+                    "beta": level if dose is None else dose.beta,
                     "pooled": int(bias.pooled(level)),
                 }

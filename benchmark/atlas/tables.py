@@ -18,7 +18,7 @@ import pandas as pd
 from benchmark.atlas.features import FEATURE_COLUMNS, LEVEL, part_features
 from benchmark.atlas.file import LITE, Atlas, digest_of
 from benchmark.atlas.means import MEAN_COLUMNS, part_means
-from benchmark.columns import BRITISH, CELL_COLUMNS, ORIGINAL
+from benchmark.columns import BRITISH, ORIGINAL
 from benchmark.errors import ReportError
 from benchmark.experiment.prepare import PreparedExperiment
 from benchmark.runs.finished import RunFrames
@@ -31,7 +31,8 @@ N_CELLS = 50
 """Cells whose values are kept, so that they can be computed again."""
 
 CELL_METRICS = ("restoration_distance", "discrimination", "accuracy")
-CELL_TABLE = ("version", "part", *CELL_COLUMNS, *CELL_METRICS)
+_CELL = ("dataset", "bias", "beta", "technique", "classifier", "repetition")  # a release keeps its columns
+CELL_TABLE = ("version", "part", *_CELL, *CELL_METRICS)
 """Columns of the table of cells."""
 
 
@@ -280,8 +281,9 @@ def _rounded(frame: pd.DataFrame) -> pd.DataFrame:
 def _random_cells(run: RunFrames, part: str, atlas: Atlas) -> pd.DataFrame:
     """Return a part's cells with the smallest lots, and their values on the original test."""
     results = run.of_techniques.of_choices.results
+    results = results.rename(columns={"level": "beta"})
     results = results[(results["test"] == ORIGINAL) & results["metric"].isin(CELL_METRICS)]
-    cells = results.pivot(index=list(CELL_COLUMNS), columns="metric", values="value").reindex(
+    cells = results.pivot(index=list(_CELL), columns="metric", values="value").reindex(
         columns=list(CELL_METRICS)
     )
     cells = cells.reset_index().assign(part=part, version=atlas.version)[list(CELL_TABLE)]
@@ -291,7 +293,7 @@ def _random_cells(run: RunFrames, part: str, atlas: Atlas) -> pd.DataFrame:
 
 def _lot(cell: pd.Series) -> str:
     """Return a lot that depends on the names of the cell alone."""
-    names = (cell["part"], *(str(cell[name]) for name in CELL_COLUMNS))
+    names = (cell["part"], *(str(cell[name]) for name in _CELL))
     return hashlib.sha256("|".join(names).encode()).hexdigest()
 
 

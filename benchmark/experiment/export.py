@@ -56,7 +56,7 @@ def metrics_frame(
         for cell in cells
         for m in _in_order(cell, metrics, tests)
     ]
-    return pd.DataFrame(rows, columns=list(METRIC_COLUMNS)).astype({"beta": float, "value": float})
+    return pd.DataFrame(rows, columns=list(METRIC_COLUMNS)).astype({"level": float, "value": float})
 
 
 def failures_frame(
@@ -75,7 +75,7 @@ def failures_frame(
             if m.value is None:
                 status = "failed" if m.reason.startswith(FAILING) else "undefined"
                 rows.append((*_key(cell), m.test, m.metric, status, *parted_fold(m.reason)))
-    return pd.DataFrame(rows, columns=list(FAILURE_COLUMNS)).astype({"beta": float, "at_fold": float})
+    return pd.DataFrame(rows, columns=list(FAILURE_COLUMNS)).astype({"level": float, "at_fold": float})
 
 
 def folds_frame(cells: Iterable[CellResult], metrics: Sequence[str], tests: Sequence[str]) -> pd.DataFrame:
@@ -85,7 +85,7 @@ def folds_frame(cells: Iterable[CellResult], metrics: Sequence[str], tests: Sequ
         for cell in cells
         for m in _in_order(cell, metrics, tests, of_folds=True)
     ]
-    return pd.DataFrame(rows, columns=list(FOLD_COLUMNS)).astype({"beta": float, "value": float})
+    return pd.DataFrame(rows, columns=list(FOLD_COLUMNS)).astype({"level": float, "value": float})
 
 
 def groups_frame(prepared: PreparedExperiment, cells: Iterable[CellResult]) -> pd.DataFrame:
@@ -105,7 +105,7 @@ def groups_frame(prepared: PreparedExperiment, cells: Iterable[CellResult]) -> p
                 for m in measure_by_group(counts, metrics, smallest=experiment.smallest_group):
                     key = (*_key(cell), test, attribute)
                     rows.append((*key, m.group, m.n_rows, m.metric, m.value, m.reason))
-    return pd.DataFrame(rows, columns=list(GROUP_COLUMNS)).astype({"beta": float, "value": float})
+    return pd.DataFrame(rows, columns=list(GROUP_COLUMNS)).astype({"level": float, "value": float})
 
 
 def _margins(data: PreparedDataset, joint: NDArray[np.int64]) -> Iterator[tuple[str, GroupCounts]]:
@@ -138,7 +138,7 @@ def decisions_frame(cells: Iterable[CellResult], tests: Sequence[str] = (ORIGINA
         for decisions in Decisions.stored(cell.counts, tests)
         for fold, people in enumerate(decisions.folds)
     ]
-    return pd.DataFrame(rows, columns=list(DECISION_COLUMNS)).astype({"beta": float})
+    return pd.DataFrame(rows, columns=list(DECISION_COLUMNS)).astype({"level": float})
 
 
 def doses_frame(prepared: PreparedExperiment) -> pd.DataFrame:
@@ -163,7 +163,7 @@ def doses_frame(prepared: PreparedExperiment) -> pd.DataFrame:
                 if reached and clean is not None:
                     added = _label_gaps(prepared, replace(at_0, level=dose.dose)) - clean
                 rows += [(*key, repetition, more, reason) for repetition, more in enumerate(added)]
-    numbers = dict.fromkeys(("dose", "beta", "gap", "error", "added"), float)
+    numbers = dict.fromkeys(("level", "beta", "gap", "error", "added"), float)
     return pd.DataFrame(rows, columns=list(DOSE_COLUMNS)).astype(numbers)
 
 
@@ -211,13 +211,13 @@ def tuning_frame(prepared: PreparedExperiment, cells: Iterable[CellResult]) -> p
         shown = (values["discrimination"], values["accuracy"])
         setting = (base, chosen_on[cell.technique], parameters, *tried, *validated, *on_test, *shown)
         rows.append((*_key(cell), *setting))
-    return pd.DataFrame(rows, columns=list(TUNING_COLUMNS)).astype({"beta": float})
+    return pd.DataFrame(rows, columns=list(TUNING_COLUMNS)).astype({"level": float})
 
 
 def convergence_frame(cells: Iterable[CellResult]) -> pd.DataFrame:
     """Return the convergence of each cell whose technique optimizes."""
     rows = [(*_key(c), *astuple(c.convergence)) for c in cells if c.convergence is not None]
-    return pd.DataFrame(rows, columns=list(CONVERGENCE_COLUMNS)).astype({"beta": float})
+    return pd.DataFrame(rows, columns=list(CONVERGENCE_COLUMNS)).astype({"level": float})
 
 
 def frontier_frame(cells: Iterable[CellResult], tests: Sequence[Test]) -> pd.DataFrame:
@@ -228,7 +228,7 @@ def frontier_frame(cells: Iterable[CellResult], tests: Sequence[Test]) -> pd.Dat
         for test in tests
         for point in frontier_points(cell, test)
     ]
-    numbers = ("beta", *FRONTIER_COLUMNS[-3:])
+    numbers = ("level", *FRONTIER_COLUMNS[-3:])
     return pd.DataFrame(rows, columns=list(FRONTIER_COLUMNS)).astype(dict.fromkeys(numbers, float))
 
 

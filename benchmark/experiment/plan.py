@@ -54,7 +54,7 @@ from benchmark.metrics.restoration import OF_REPETITIONS
 from benchmark.models import Derived, Free, Identifier, Identifying, Keyed, Option, Planned
 from benchmark.registry import load_plugin
 from benchmark.techniques import Technique
-from benchmark.text.words import LevelName
+from benchmark.text.words import LevelUnit
 
 # The entries that a name in a list stands for, by field.
 _STAND_FOR: Mapping[str, Callable[[str], list[dict[str, Any]]]] = {
@@ -239,8 +239,8 @@ class Experiment(Identifying):
         return self.betas or tuple(sorted({0.0, *self.doses}))
 
     @property
-    def unit(self) -> LevelName:
-        """The unit of levels of bias, also their name in texts and in columns of files."""
+    def unit(self) -> LevelUnit:
+        """The unit of levels of bias."""
         return "dose" if self.doses else "beta"
 
     @property

@@ -37,22 +37,22 @@ def scenario_answers(
     rows, planted = scenario.rows(answers), scenario.dataset.planted(scenario.bias)
     results = scenario.rows(results[results["metric"] == DISCRIMINATION])
     changes = records(level_changes(results, baseline, resampling)) if baseline else ()
-    effects = {row.beta: Estimate.of(row, "change") for row in changes}
+    effects = {row.level: Estimate.of(row, "change") for row in changes}
     goals: tuple[Any, ...] = GOALS
     found = []
     for goal in goals:
-        at = {beta: records(part) for beta, part in rows[rows["goal"] == goal].groupby("beta")}
+        at = {level: records(part) for level, part in rows[rows["goal"] == goal].groupby("level")}
         if telling := scenario.telling_levels(sorted(at)):
             levels = tuple(
                 _level(
-                    at[beta],
+                    at[level],
                     baseline,
                     criteria,
-                    level=beta,
-                    beta=getattr(planted.dose(beta), "beta", None),
-                    bias_effect=effects.get(beta),
+                    level=level,
+                    beta=getattr(planted.dose(level), "beta", None),
+                    bias_effect=effects.get(level),
                 )
-                for beta in telling
+                for level in telling
             )
             metric, highest = GOAL_METRICS[goal], planted.highest(telling)
             found.append(Answers(goal=goal, metric=metric, highest=highest, levels=levels))

@@ -32,6 +32,7 @@ def described_run(run: Manifest, criteria: recommendation.Criteria, alpha: float
     """Return what the manifest says about the run as a whole."""
     return Run.from_record(
         run,
+        level_name=run.unit,
         protocol=Protocol.from_record(run.experiment),
         criteria=Criteria.from_record(
             criteria, least_repetitions=criteria.least_splits, nearly_all=NEARLY_ALL, alpha=alpha

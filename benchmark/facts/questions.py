@@ -39,7 +39,7 @@ from benchmark.statistics.hidden_bias import (
 from benchmark.statistics.recommendation import WITHIN_LIMITS
 from benchmark.statistics.unprocessing import INSIDE, curves_of
 
-_AXES = ("beta", "technique")
+_AXES = ("level", "technique")
 # Reasons that differ only in these are one reason.
 _NUMBERS = re.compile(r"\d+(?:\.\d+)?(?:e[+-]?\d+)?")
 _REFUSED = ("too_few_accepted", "one_group")  # reasons against a technique that is better than the baseline
@@ -99,9 +99,9 @@ def decisions(statistics: RunStatistics, scenario: Scenario) -> tuple[Decisions,
     if restored.empty:
         return ()
     answers = scenario.rows(statistics.answers)
-    known = {(row.beta, row.technique): row for row in records(answers[answers["goal"] == RESTORE])}
+    known = {(row.level, row.technique): row for row in records(answers[answers["goal"] == RESTORE])}
     found = []
-    for (level, name), rows in restored.groupby(["beta", "technique"], sort=False):
+    for (level, name), rows in restored.groupby(["level", "technique"], sort=False):
         of_metric = {row.metric: row for row in records(rows)}
         answer, given = known.get((level, name)), of_metric.get("given_back")
         helps = answer is not None and answer.verdict in WITHIN_LIMITS
@@ -126,7 +126,7 @@ def decisions(statistics: RunStatistics, scenario: Scenario) -> tuple[Decisions,
 def gaps(statistics: RunStatistics) -> tuple[Gap, ...]:
     """Return the gaps in each rate; none if the run told groups of one attribute apart."""
     return tuple(
-        Gap.from_record(row, scenario=i, level=row.beta, change=Estimate.of(row, "difference"))
+        Gap.from_record(row, scenario=i, change=Estimate.of(row, "difference"))
         for i, scenario in enumerate(statistics.scenarios)
         for row in records(scenario.rows(statistics.groups))
     )
@@ -142,12 +142,12 @@ def frontiers(statistics: RunStatistics, scenario: Scenario) -> tuple[Frontier, 
     inside = gaps[(gaps["standing"] == INSIDE) & ~gaps["technique"].isin(untreated)]
     return tuple(
         Frontier(
-            level=float(str(beta)),
+            level=float(str(level)),
             discrimination=tuple(points[DISCRIMINATION]),
             accuracy=tuple(points[ACCURACY]),
-            inside=tuple(inside.loc[inside["beta"] == beta, "technique"]),
+            inside=tuple(inside.loc[inside["level"] == level, "technique"]),
         )
-        for beta, points in curves.groupby("beta")
+        for level, points in curves.groupby("level")
     )
 
 
@@ -155,7 +155,7 @@ def regrets(statistics: RunStatistics) -> tuple[Regret, ...]:
     """Return the mean regrets over techniques and datasets; none if no settings were tuned."""
     table = statistics.regret
     return tuple(
-        Regret.from_record(row, level=row.beta, beyond=row.breaks, beyond_oracle=row.breaks_oracle)
+        Regret.from_record(row, beyond=row.breaks, beyond_oracle=row.breaks_oracle)
         for row in records(table[(table["technique"] == "") & (table["dataset"] == "")])
     )
 
@@ -170,7 +170,7 @@ def missing(failures: pd.DataFrame) -> tuple[Missing, ...]:
             count=len(rows),
             techniques=tuple(rows["technique"].unique()),
             datasets=tuple(rows["dataset"].unique()),
-            levels=tuple(sorted(map(float, rows["beta"].unique()))),
+            levels=tuple(sorted(map(float, rows["level"].unique()))),
             metrics=tuple(name for name in rows["metric"].unique() if name),
         )
         for (status, _), rows in failures.groupby(["status", alike], sort=False)
@@ -180,7 +180,7 @@ def missing(failures: pd.DataFrame) -> tuple[Missing, ...]:
 
 def ranks(statistics: RunStatistics) -> tuple[Ranks, ...]:
     """Return the ranks in each metric, for each set of techniques over all datasets that had it."""
-    pooled = statistics.ranks[statistics.ranks["over"] == "dataset beta"]
+    pooled = statistics.ranks[statistics.ranks["over"] == "dataset level"]
     cells, where = statistics.intervals[[*WHERE, "metric"]], list(SCENARIO[1:])
     cells = cells[~unranked(cells, statistics.baselines, statistics.undo)]
     cells = cells[~repeated_levels(statistics.run, cells)]
@@ -224,8 +224,8 @@ def hidden(statistics: RunStatistics) -> Hidden | None:
     For other kinds of bias than the measured one it is not known. Other runs have none.
     """
     run = statistics.run
-    levels = [level for level in statistics.answers["beta"].unique() if level > 0]
-    if run.level_name != "dose" or len(run.datasets) != 1 or len(run.datasets[0].bias) != 1 or not levels:
+    levels = [level for level in statistics.answers["level"].unique() if level > 0]
+    if run.unit != "dose" or len(run.datasets) != 1 or len(run.datasets[0].bias) != 1 or not levels:
         return None
     (dataset,) = run.datasets
     (bias,) = dataset.bias

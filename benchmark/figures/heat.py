@@ -123,7 +123,7 @@ def draw_heat(statistics: RunStatistics, metric: str, test: str, choice: Choice 
     titles = marks.titles_of(rows, run, choice)
     choice.of_metrics([metric])
     scenarios = [scenario for scenario in statistics.scenarios if len(scenario.rows(rows))]
-    columns = [(s, float(beta)) for s in scenarios for beta in np.unique(s.rows(rows)["beta"])]
+    columns = [(s, float(beta)) for s in scenarios for beta in np.unique(s.rows(rows)["level"])]
     names, labels = list(titles), RowLabels(list(titles.values()), choice.width)
     width = max(_CELL, _NARROWEST / len(columns))
     if choice.width is not None:

@@ -49,7 +49,7 @@ def run_figures(run: RunFrames) -> Iterator[Drawing]:
             rows = auc_rows(run.summary, scenario, beta, manifest)
             if len(rows):
                 title = f"{scenario.heading}, {manifest.level_text(beta)}"
-                name = f"auc/{scenario.file_name}__{manifest.level_name}_{beta:g}"
+                name = f"auc/{scenario.file_name}__{manifest.unit}_{beta:g}"
                 yield name, partial(draw_auc, rows, title)
     if run.frontier is not None and len(run.frontier):
         curves = mean_frontiers(best_frontiers(run.frontier))
@@ -98,7 +98,7 @@ def statistics_figures(statistics: RunStatistics) -> Iterator[Drawing]:
         if len(of_rows.scenarios) > 1 and {*TRADEOFF} <= {*statistics.metrics}:
             yield f"together_{of_rows.file_name}", partial(draw_together, statistics, of_rows)
     for name, rows in _by_kind(statistics.ranks, "datasets", ["test"] * statistics.names_tests):
-        if rows.loc[rows["over"] == "dataset beta", "mean_rank"].notna().any():
+        if rows.loc[rows["over"] == "dataset level", "mean_rank"].notna().any():
             yield f"ranks_{name}", partial(draw_ranks, statistics, rows)
 
 

@@ -45,7 +45,7 @@ def signs_of(
 
     Others than the given signs, and none, are left out.
     """
-    cells = zip(standing["technique"], standing["beta"], standing_signs(standing), strict=True)
+    cells = zip(standing["technique"], standing["level"], standing_signs(standing), strict=True)
     known = set(standing["technique"] if techniques is None else techniques)
     return {(name, beta): own for name, beta, own in cells if own in signs and name in known}
 
@@ -93,7 +93,7 @@ def notes(
 
 def lacking(summary: pd.DataFrame, titles: Mapping[str, str], run: Manifest) -> list[str]:
     """Return the techniques with the levels of bias at which a scenario's summary lacks values."""
-    empty = summary[summary["n"] == 0].groupby("technique")["beta"].unique()
+    empty = summary[summary["n"] == 0].groupby("technique")["level"].unique()
     gone = {name: run.level_text(*sorted(betas)) for name, betas in empty.items()}
     return [f"{title} at {gone[name]}" for name, title in titles.items() if name in gone]
 
@@ -124,7 +124,7 @@ def frontier_text(answer: ConstantAnswer | None, one_each: str = "") -> str:
 def draw_frontiers(axes: Axes, curves: pd.DataFrame, constant: float, colors: Mapping[float, Any]) -> None:
     """Draw unprocessing frontiers in the color of their level of bias, and the answer by lot."""
     for beta, color in colors.items():
-        curve = curves[curves["beta"] == beta]
+        curve = curves[curves["level"] == beta]
         axes.plot(curve[DISCRIMINATION], curve[ACCURACY], color=color, **_FRONTIER_LINE)
     axes.plot(0, random_accuracy(constant), **_RANDOM_MARK)
 

@@ -163,12 +163,12 @@ def _draw_reference(axes: Axes, metric: MetricDescription, constant: float, *, a
 def _draw_lines(axes: Axes, rows: pd.DataFrame, group: _Shown, hollow: Collection[tuple[str, float]]) -> None:
     behind = rows[~rows["technique"].isin([technique.name for technique, _ in group])]
     if len(behind):  # one broken line, because hundreds of lines make a large file
-        grid = behind.pivot(index="technique", columns="beta", values="mean")
+        grid = behind.pivot(index="technique", columns="level", values="mean")
         beta, mean = np.append(grid.columns, np.nan), np.pad(grid, [(0, 0), (0, 1)], constant_values=np.nan)
         axes.plot(np.tile(beta, len(grid)), mean.ravel(), color=FAINT, lw=0.6, zorder=1.5, gid="others")
     for technique, position in group:
         own, look = rows[rows["technique"] == technique.name], line_style(position)
-        beta, mean, low, high = own[["beta", "mean", "ci_low", "ci_high"]].to_numpy().T
+        beta, mean, low, high = own[["level", "mean", "ci_low", "ci_high"]].to_numpy().T
         axes.plot(beta, mean, **_EDGE, **look)
         axes.fill_between(beta, low, high, color=look["color"], alpha=0.18, lw=0, zorder=2)
         empty = np.array([(technique.name, level) in hollow for level in beta], dtype=bool)
@@ -181,7 +181,7 @@ def _draw_bars(axes: Axes, rows: pd.DataFrame, group: _Shown, hollow: Collection
     for y, (technique, position) in enumerate(group):
         look = line_style(position)
         own = rows[(rows["technique"] == technique.name) & (rows["n"] > 0)]
-        for beta, *estimate in own[["beta", "mean", "ci_low", "ci_high"]].to_numpy():
+        for beta, *estimate in own[["level", "mean", "ci_low", "ci_high"]].to_numpy():
             filled = (technique.name, beta) not in hollow
             gid = "mean" if filled else "degenerate"
             marks.draw_estimate(axes, y, estimate, (look["marker"], look["color"]), filled=filled, gid=gid)
@@ -218,17 +218,17 @@ def draw_regret(statistics: RunStatistics, choice: Choice = EVERYTHING) -> Page:
         above.axhline(0, **style.RULE)
         for position, (on, look) in enumerate(looks.items()):
             is_oracle = on == "oracle"
-            rows = part.drop_duplicates("beta") if is_oracle else part[part["chosen_on"] == on]
-            rows = rows.sort_values("beta")
-            below.plot(rows["beta"], rows["breaks_oracle" if is_oracle else "breaks"], **look)
+            rows = part.drop_duplicates("level") if is_oracle else part[part["chosen_on"] == on]
+            rows = rows.sort_values("level")
+            below.plot(rows["level"], rows["breaks_oracle" if is_oracle else "breaks"], **look)
             if not is_oracle:  # intervals of several choices stand side by side
-                beta = rows["beta"] + (position - (len(looks) - 2) / 2) * 0.02 * np.ptp(part["beta"])
+                beta = rows["level"] + (position - (len(looks) - 2) / 2) * 0.02 * np.ptp(part["level"])
                 low, high = rows["regret_low"], rows["regret_high"]
                 above.vlines(beta, low, high, colors=look["color"], lw=1.0, alpha=0.6)
                 above.plot(beta, rows["regret"], **look)
         for axes in (above, below):
             style.set_level_ticks(axes, run.levels)
-            axes.set_xlim(*style.padded(part["beta"], 0.06, 0.02))
+            axes.set_xlim(*style.padded(part["level"], 0.06, 0.02))
         above.set_ylim(*style.padded([0.0, *ends], 0.05, 0.002))
         below.set_ylim(-0.04, 1.04)
         below.yaxis.set_major_formatter(PercentFormatter(1.0))

@@ -81,7 +81,7 @@ def draw_forest(
     """
     run = statistics.run
     rows = scenario.rows(statistics.compared).query("metric == @metric")
-    betas = style.beta_ticks(sorted(rows["beta"].unique()), _MOST_BETAS)
+    betas = style.beta_ticks(sorted(rows["level"].unique()), _MOST_BETAS)
     titles = marks.titles_of(rows, run, choice)
     choice.of_metrics([metric])
     names, labels = list(titles), RowLabels(list(titles.values()), choice.width)
@@ -106,7 +106,7 @@ def draw_forest(
     for beta, axes in zip(betas, page.panels, strict=True):
         axes.axvspan(-statistics.rope, statistics.rope, color="#ECECEC", lw=0, zorder=0.5)
         axes.axvline(0, **style.RULE)
-        _draw_effects(axes, rows[rows["beta"] == beta], names, signs)
+        _draw_effects(axes, rows[rows["level"] == beta], names, signs)
         axes.set_xlim(*limits)
     shown = vocabulary()["shown"]
     page.legend_below(
@@ -136,7 +136,7 @@ def _draw_effects(
         return
     y, looks = rows["technique"].map(names.index), []
     for row in records(rows):
-        sign = signs.get((row.technique, row.beta))
+        sign = signs.get((row.technique, row.level))
         looks.append(("x", GREY) if sign == DEGENERATE else _LOOKS["b" if row.improvement > 0 else "w"])
         (marker, color), at = looks[-1], (row.improvement, names.index(row.technique))
         face = color if row.better or row.worse else "white"
@@ -158,10 +158,10 @@ def draw_gaps(statistics: RunStatistics, rows: pd.DataFrame, choice: Choice = EV
     run, metric = statistics.run, str(rows["metric"].iloc[0])
     names = choice.of_techniques(rows["technique"].unique())
     choice.of_metrics([metric])
-    betas = sorted({rows["beta"].min(), rows["beta"].max()})
+    betas = sorted({rows["level"].min(), rows["level"].max()})
     # Datasets may name the columns of an intersection in another order.
     attributes = rows["attribute"].map(lambda name: CROSSED.join(sorted(name.split(CROSSED))))
-    rows = rows.assign(attribute=attributes)[rows["beta"].isin(betas) & rows["technique"].isin(names)]
+    rows = rows.assign(attribute=attributes)[rows["level"].isin(betas) & rows["technique"].isin(names)]
     scenarios = [scenario for scenario in statistics.scenarios if len(scenario.rows(rows))]
     panels = [(beta, scenario) for beta in betas for scenario in scenarios]
     looks = {name: style.line_style(i) | {"ls": "none"} for i, name in enumerate(rows["attribute"].unique())}
@@ -188,7 +188,7 @@ def draw_gaps(statistics: RunStatistics, rows: pd.DataFrame, choice: Choice = EV
     limits = style.padded([*rows[ends].to_numpy(dtype=float).ravel(), 0.0], 0.06, 0.005)
     for (beta, scenario), axes in zip(panels, page.panels, strict=True):
         axes.axvline(0, **style.RULE)
-        own = scenario.rows(rows[rows["beta"] == beta])
+        own = scenario.rows(rows[rows["level"] == beta])
         shown = list(own["attribute"].unique())
         for row in records(own):
             shift = (shown.index(row.attribute) - (len(shown) - 1) / 2) / len(shown)
@@ -215,13 +215,13 @@ def draw_restoration(statistics: RunStatistics, scenario: Scenario, choice: Choi
     """
     run = statistics.run
     rows = scenario.rows(statistics.restoration)
-    beta = float(rows["beta"].max())
-    rows = rows[rows["beta"] == beta]
+    beta = float(rows["level"].max())
+    rows = rows[rows["level"] == beta]
     tried = of_techniques(rows)
     nearest = tried[tried["metric"] == RESTORATION[0]].sort_values("value", kind="stable")
     names = choice.of_techniques(dict.fromkeys([*nearest["technique"], *tried["technique"]]))
     metrics = choice.of_metrics(_SHARES)
-    standing = with_useful(scenario.rows(statistics.standing).query("beta == @beta"))
+    standing = with_useful(scenario.rows(statistics.standing).query("level == @beta"))
     useful = set(standing.loc[standing["useful"], "technique"])
     signs = {name: sign for (name, _), sign in marks.signs_of(standing, names).items()}
     reasons = undo_of(rows.drop_duplicates("baseline"), statistics.undo)
@@ -300,7 +300,7 @@ def draw_ranks(statistics: RunStatistics, ranks: pd.DataFrame, choice: Choice = 
     metrics = choice.of_metrics(ranks["metric"].unique())
     titles = marks.titles_of(ranks, run, choice)
     ranks = ranks[ranks["technique"].isin(titles) & ranks["metric"].isin(metrics)]
-    pooled = ranks[(ranks["over"] == "dataset beta") & ranks["mean_rank"].notna()]
+    pooled = ranks[(ranks["over"] == "dataset level") & ranks["mean_rank"].notna()]
     pooled = pooled.sort_values("mean_rank", kind="stable")
     tables = [pooled[pooled["metric"] == metric].reset_index(drop=True) for metric in metrics]
     below = set(ranks.loc[ranks["below_constant"], "technique"])
@@ -329,7 +329,7 @@ def draw_ranks(statistics: RunStatistics, ranks: pd.DataFrame, choice: Choice = 
         _draw_ranks(axes, table, each, run.level_limit)
         own.write(axes, n_rows)
         _draw_groups(axes, table["groups"])
-    shown = sorted(ranks["beta"].dropna().unique())
+    shown = sorted(ranks["level"].dropna().unique())
     page.add_beta_colorbar(shown, limit=run.level_limit, label=level_axis(run))
     return page.fit()
 
@@ -348,11 +348,11 @@ def _draw_groups(axes: Axes, groups: pd.Series) -> None:
 
 def _draw_ranks(axes: Axes, table: pd.DataFrame, each: pd.DataFrame, limit: float) -> None:
     rows = {name: row for row, name in enumerate(table["technique"])}
-    each = each[each["technique"].isin(rows) & each["mean_rank"].notna()].sort_values("beta", kind="stable")
+    each = each[each["technique"].isin(rows) & each["mean_rank"].notna()].sort_values("level", kind="stable")
     # More techniques may be ranked at one level than over all: ranks are brought to one scale.
     shrunk = (len(table) - 1) / np.maximum(each["n_techniques"] - 1, 1)
     x, y = 1 + (each["mean_rank"] - 1) * shrunk, each["technique"].map(rows)
-    axes.scatter(x, y, c=each["beta"], s=11, lw=0, zorder=2, **beta_look(limit))
+    axes.scatter(x, y, c=each["level"], s=11, lw=0, zorder=2, **beta_look(limit))
     axes.plot(table["mean_rank"], range(len(table)), "o", mfc="none", mec="black", mew=1.3, ms=7, zorder=3)
     axes.set_xlim(0.5, max([2, *table["n_techniques"]]) + 0.5)
     axes.xaxis.set_major_locator(MaxNLocator(nbins=6, integer=True, steps=(1, 2, 5, 10)))
@@ -361,7 +361,7 @@ def _draw_ranks(axes: Axes, table: pd.DataFrame, each: pd.DataFrame, limit: floa
 def _notes(statistics: RunStatistics, ranks: pd.DataFrame) -> list[str]:
     """Return notes on too few datasets or blocks for a test, and on techniques without ranks."""
     run = statistics.run
-    pooled = ranks[ranks["over"] == "dataset beta"]
+    pooled = ranks[ranks["over"] == "dataset level"]
     gone = pooled.loc[pooled["mean_rank"].isna(), "technique"].unique()
     few = ranks[ranks["n_datasets"] < ranks["datasets_needed"]]
     notes = [
@@ -453,5 +453,5 @@ def auc_rows(summary: pd.DataFrame, scenario: Scenario, beta: float, run: Manife
     rows = rows.assign(metric=names[0], group=names[2], value=rows["mean"])
     rows["model"] = rows["technique"].map(run.titles)
     rows["n_rows"] = rows["group"].map(sizes).fillna(sum(sizes.values())).astype(int)
-    known = rows["metric"].isin(AUC_METRICS) & rows["group"].isin(["", *sizes]) & (rows["beta"] == beta)
+    known = rows["metric"].isin(AUC_METRICS) & rows["group"].isin(["", *sizes]) & (rows["level"] == beta)
     return rows.loc[known, ["model", "metric", "group", "value", "n_rows"]].dropna(subset="model")

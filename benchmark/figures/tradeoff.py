@@ -49,7 +49,7 @@ _SWEEP_LINE: Look = {"color": "black", "lw": 1.1, "ls": (0, (1, 1.6)), "zorder":
 def points_of(rows: pd.DataFrame) -> pd.DataFrame:
     """Return ``technique, beta, repetition, discrimination, accuracy`` of results with both metrics."""
     rows = rows[rows["metric"].isin(TRADEOFF) & np.isfinite(rows["value"])]
-    wide = rows.pivot(index=["technique", "beta", "repetition"], columns="metric", values="value")
+    wide = rows.pivot(index=["technique", "level", "repetition"], columns="metric", values="value")
     points: pd.DataFrame = wide.reindex(columns=list(TRADEOFF)).dropna().reset_index()
     return points
 
@@ -152,7 +152,7 @@ def draw_tradeoff_panel(
         x, y, _ = _means(baseline)
         axes.plot(x, y, color=FAINT, lw=1.6, marker="o", ms=3.4, zorder=1.5, gid="baseline")
     dots: Look = {"s": 9, "alpha": 0.55, "lw": 0, "rasterized": rasterized}
-    axes.scatter(points["discrimination"], points["accuracy"], c=points["beta"], **dots, **beta_look(limit))
+    axes.scatter(points["discrimination"], points["accuracy"], c=points["level"], **dots, **beta_look(limit))
     x, y, betas = _means(points)
     axes.plot(x, y, color=GREY, lw=0.8, zorder=2.5)
     axes.scatter(x, y, c=betas, s=34, edgecolors="black", lw=1.0, zorder=3, **beta_look(limit))
@@ -162,7 +162,7 @@ def draw_tradeoff_panel(
         look: Look = {"s": 34, "c": "white", "edgecolors": edges, "lw": 1.5, "zorder": 3.2}
         axes.scatter(x[empty], y[empty], gid="degenerate", **look)
     if curves is not None and len(curves):
-        colors = {beta: BETA_COLORS(beta / limit) for beta in curves["beta"]}
+        colors = {beta: BETA_COLORS(beta / limit) for beta in curves["level"]}
         marks.draw_frontiers(axes, curves, constant, colors)
     _frame(axes, limits, constant)
 
@@ -181,7 +181,7 @@ def _frame(axes: Axes, limits: Limits, constant: float) -> None:
 
 def _means(points: pd.DataFrame) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """Return means of both metrics at each level of bias, and the levels, ascending."""
-    means = points.groupby("beta", sort=True)[list(TRADEOFF)].mean()
+    means = points.groupby("level", sort=True)[list(TRADEOFF)].mean()
     return means[TRADEOFF[0]].to_numpy(), means[TRADEOFF[1]].to_numpy(), means.index.to_numpy(dtype=float)
 
 
@@ -221,7 +221,7 @@ def draw_together(statistics: RunStatistics, rows: SameRows, choice: Choice = EV
         _frame(axes, limits, constant)
         for learner, look in looks.items():
             starts, ends = (
-                part[(part["beta"] == level) & (part["classifier"] == learner)][list(TRADEOFF)].to_numpy()
+                part[(part["level"] == level) & (part["classifier"] == learner)][list(TRADEOFF)].to_numpy()
                 for part in (baselines, numbered)
             )
             for start, end in itertools.product(starts, ends):
@@ -234,7 +234,7 @@ def draw_together(statistics: RunStatistics, rows: SameRows, choice: Choice = EV
     page.list_below([f"{key}  {run.titles[name]}" for name, key in keys.items()])
     page.fit()
     for axes, level in zip(page.panels, levels, strict=True):
-        own, others = (part[part["beta"] == level] for part in (numbered, baselines))
+        own, others = (part[part["level"] == level] for part in (numbered, baselines))
         write_keys(axes, pd.concat([own, others])[list(TRADEOFF)], [keys[name] for name in own["technique"]])
     return page
 
@@ -298,7 +298,7 @@ def draw_pareto(statistics: RunStatistics, scenario: Scenario, choice: Choice = 
     """
     run = statistics.run
     rows = scenario.rows(statistics.pareto)
-    betas = style.beta_ticks(sorted(rows["beta"].unique()), _MOST_BETAS)
+    betas = style.beta_ticks(sorted(rows["level"].unique()), _MOST_BETAS)
     metrics, titles = choice.of_metrics(rows["first"].unique()), marks.titles_of(rows, run, choice)
     keys = {name: str(number) for number, name in enumerate(titles, 1)}
     signs = marks.signs_of(scenario.rows(statistics.standing), titles)
@@ -310,7 +310,7 @@ def draw_pareto(statistics: RunStatistics, scenario: Scenario, choice: Choice = 
         points = _with_intervals(rows[rows["first"] == metric], statistics, scenario, metric)
         useless = _degenerate_points(statistics, scenario, metric)
         for beta in betas:
-            near, cross = (f[(f["beta"] == beta) & f["technique"].isin(titles)] for f in (points, useless))
+            near, cross = (f[(f["level"] == beta) & f["technique"].isin(titles)] for f in (points, useless))
             withheld = _withheld(statistics, scenario, metric, beta)
             panels.append(_Panel(metric, float(beta), near, cross, scenario.constant_accuracy, withheld))
     drawn = any(marks.is_near(panel.constant, panel.rows["y"]) for panel in panels)
@@ -343,7 +343,7 @@ def draw_pareto(statistics: RunStatistics, scenario: Scenario, choice: Choice = 
         for sweep in of_panel:
             axes.plot(sweep["x"], sweep["y"], **_SWEEP_LINE)
         if len(curves) and panel.metric == DISCRIMINATION:
-            curve = curves[curves["beta"] == panel.beta]
+            curve = curves[curves["level"] == panel.beta]
             curve = curve.assign(**{DISCRIMINATION: curve[DISCRIMINATION].abs()})
             marks.draw_frontiers(axes, curve, panel.constant, {panel.beta: GREY})
         x, y = panel.degenerate["x"], panel.degenerate["y"]
@@ -374,7 +374,7 @@ def _withheld(statistics: RunStatistics, scenario: Scenario, metric: str, beta: 
         return "nothing is planted"
     if scenario.test != ORIGINAL:
         return "no clean model on these rows"
-    rows = scenario.rows(statistics.pareto).query("beta == @beta")
+    rows = scenario.rows(statistics.pareto).query("level == @beta")
     rows = rows.assign(baseline=statistics.baselines.column(rows))
     return "; ".join(marks.not_weighed(undo_of(rows, statistics.undo)))
 
@@ -384,12 +384,12 @@ def _with_intervals(
 ) -> pd.DataFrame:
     """Return the rows with coordinates and intervals of both distances."""
     rows = rows.dropna(subset=["first_distance", "second_distance"]).reset_index(drop=True)
-    intervals = scenario.rows(statistics.intervals).set_index(["metric", "beta", "technique"])
+    intervals = scenario.rows(statistics.intervals).set_index(["metric", "level", "technique"])
     for axis, which, metric in (
         ("x", "first", statistics.metrics[name]),
         ("y", "second", statistics.metrics[ACCURACY]),
     ):
-        cells = pd.MultiIndex.from_frame(rows[[which, "beta", "technique"]])
+        cells = pd.MultiIndex.from_frame(rows[[which, "level", "technique"]])
         ends = intervals.reindex(cells)[["ci_low", "ci_high"]].to_numpy()
         gaps = np.sort(distance(ends, metric), axis=1)
         # An interval that holds the ideal has distance 0.
@@ -403,7 +403,7 @@ def _with_intervals(
 
 def _degenerate_points(statistics: RunStatistics, scenario: Scenario, name: str) -> pd.DataFrame:
     """Return the points of degenerate techniques: columns beta, technique, x and y."""
-    where, metrics = ["beta", "technique"], (name, ACCURACY)
+    where, metrics = ["level", "technique"], (name, ACCURACY)
     means = scenario.rows(statistics.intervals).pivot(index=where, columns="metric", values="mean")
     standing = scenario.rows(statistics.standing).query("n_degenerate > 0").set_index(where)
     points = means.reindex(index=standing.index, columns=[*metrics])

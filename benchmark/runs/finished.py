@@ -259,9 +259,8 @@ def read_frame(path: Path, expected: Sequence[str], remedy: str) -> pd.DataFrame
     has other columns is a ReportError with the given remedy.
     """
     path = plain_or_packed(path)
-    kinds = {
-        column: "int64" if column in _WHOLE else "float64" for column in {*expected, "dose", HIDDEN} - _TEXTS
-    }
+    numbers = {*expected, "beta", "dose", HIDDEN} - _TEXTS
+    kinds = {column: "int64" if column in _WHOLE else "float64" for column in numbers}
     missing = {column: [""] for column, kind in kinds.items() if kind == "float64"}
     try:
         # Names stay text even if they look like numbers. Texts that repeat are converted once.
@@ -273,19 +272,27 @@ def read_frame(path: Path, expected: Sequence[str], remedy: str) -> pd.DataFrame
         raise ReportError(f"{path} cannot be read", got=error.strerror, remedy=remedy) from error
     except (ValueError, EOFError, LZMAError) as error:
         raise ReportError(f"{path} is malformed", got=" ".join(str(error).split()), remedy=remedy) from error
-    if "dose" in frame.columns:  # the dose is the level of bias there, and stands before its β
-        frame = frame.drop(columns="beta", errors="ignore").rename(columns={"dose": "beta"})
-    if HIDDEN in frame.columns:  # a bias and the bias hidden behind it name a scenario together
-        frame["bias"] = list(map(columns.hidden_name, frame["bias"], frame.pop(HIDDEN)))
-    if "test" in expected and "test" not in frame.columns and DECISION_COUNTS[0] in frame.columns:
-        frame.insert(expected.index("test"), "test", ORIGINAL)
-    if "at_fold" in expected and "at_fold" not in frame and "reason" in frame:  # of an earlier version
-        parted = [parted_fold(reason) for reason in frame["reason"]]
-        frame["reason"] = [reason for _, reason in parted]
-        frame.insert(expected.index("at_fold"), "at_fold", [float(fold) for fold, _ in parted])
+    frame = _in_present_form(frame, expected)
     if tuple(frame.columns) != tuple(expected):
         got = ", ".join(map(str, frame.columns))
         raise ReportError(f"{path} has other columns", expected=", ".join(expected), got=got, remedy=remedy)
     for column in _TEXTS.intersection(expected):
         frame[column] = frame[column].map(from_cell).astype(object)
+    return frame
+
+
+def _in_present_form(frame: pd.DataFrame, expected: Sequence[str]) -> pd.DataFrame:
+    """Return a frame of a file with the columns of frames, also if an earlier version wrote the file."""
+    if "level" in expected:
+        if "level" not in frame.columns:  # levels were named by their unit
+            frame = frame.rename(columns={"dose" if "dose" in frame.columns else "beta": "level"})
+        frame = frame.drop(columns="beta", errors="ignore")  # solved for a dose
+    if HIDDEN in frame.columns:  # a bias and the bias hidden behind it name a scenario together
+        frame["bias"] = list(map(columns.hidden_name, frame["bias"], frame.pop(HIDDEN)))
+    if "test" in expected and "test" not in frame.columns and DECISION_COUNTS[0] in frame.columns:
+        frame.insert(expected.index("test"), "test", ORIGINAL)
+    if "at_fold" in expected and "at_fold" not in frame.columns and "reason" in frame.columns:
+        parted = [parted_fold(reason) for reason in frame["reason"]]
+        frame["reason"] = [reason for _, reason in parted]
+        frame.insert(expected.index("at_fold"), "at_fold", [float(fold) for fold, _ in parted])
     return frame

@@ -13,7 +13,7 @@ from typing import Any, Self
 import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
-from pydantic import BaseModel, ValidationError, model_serializer, model_validator
+from pydantic import BaseModel, ValidationError, computed_field, model_serializer, model_validator
 
 from benchmark.bias.doses import ACROSS, Dose
 from benchmark.columns import DECISION_COUNTS, HIDDEN, ORIGINAL, UNTREATED, parted_name
@@ -25,7 +25,7 @@ from benchmark.metrics import list_metrics
 from benchmark.runs.descriptions import ByName, DatasetDescription, DatasetInExperiment, MetricDescription
 from benchmark.statistics.answers import ConstantAnswer
 from benchmark.statistics.cells import Baselines, Resampling
-from benchmark.text.words import LEVEL_SIGNS, LevelName, file_name, level_text
+from benchmark.text.words import LEVEL_SIGNS, LevelUnit, file_name, level_text
 
 
 class ExperimentInRun(BaseModel):
@@ -174,9 +174,10 @@ class Manifest(BaseModel):
         """Levels of bias, ascending: β, or doses."""
         return self.experiment.betas or tuple(sorted({0.0, *self.experiment.doses}))
 
+    @computed_field  # type: ignore[prop-decorator]
     @property
-    def level_name(self) -> LevelName:
-        """The name of levels of bias, also in the columns of its files."""
+    def unit(self) -> LevelUnit:
+        """The unit of levels of bias: β, or doses that β was solved for."""
         return "dose" if self.experiment.doses else "beta"
 
     @property
@@ -192,7 +193,7 @@ class Manifest(BaseModel):
     @property
     def pooled_levels(self) -> tuple[float, ...]:
         """Levels of bias that are ranked together: all β; :data:`ACROSS`; all doses without one of these."""
-        if self.level_name == "beta":
+        if self.unit == "beta":
             return self.levels
         if {*ACROSS} <= {*self.levels}:
             return ACROSS
@@ -202,7 +203,7 @@ class Manifest(BaseModel):
     @property
     def level_limit(self) -> float:
         """The level with the last color of figures: the greatest possible β, or the run's greatest dose."""
-        if self.level_name == "beta":
+        if self.unit == "beta":
             return 1.0
         reached = {dose.dose for dose in self.doses.values() if dose.beta is not None}
         return max(reached & set(self.levels), default=0.0) or 1.0
@@ -210,28 +211,27 @@ class Manifest(BaseModel):
     @property
     def level_sign(self) -> str:
         """The sign of a level of bias in headings: ``"β"`` or ``"dose"``."""
-        return LEVEL_SIGNS[self.level_name]
+        return LEVEL_SIGNS[self.unit]
 
     def level_text(self, *levels: float) -> str:
         """Return levels of bias as written in a sentence or heading: ``"β = 0.4"``, ``"dose 0.05"``."""
-        return level_text(self.level_name, *levels)
+        return level_text(self.unit, *levels)
 
     def in_files(self, frame: pd.DataFrame) -> pd.DataFrame:
         """Return a frame of the run as its files have it.
 
-        A dose stands before its β, and hidden bias behind the planted one. If no bias is hidden, decisions do
-        not name their only test.
+        The solved β stands behind a dose, and hidden bias behind the planted one. If no bias is hidden,
+        decisions do not name their only test.
         """
         columns = {*frame.columns}
         if not self.experiment.hidden and DECISION_COUNTS[0] in columns:
             frame = frame.drop(columns="test")
-        if self.level_name == "dose" and "beta" in columns and "dose" not in columns:
-            frame = frame.rename(columns={"beta": "dose"})
-            if {"dataset", "bias"} <= columns:
-                betas = {key: dose.beta for key, dose in self.doses.items()}
-                keys = zip(frame["dataset"], frame["bias"], frame["dose"], strict=True)
-                solved = [betas.get(key, math.nan) for key in keys]
-                frame.insert(list(frame.columns).index("dose") + 1, "beta", solved)
+        if self.unit == "dose" and {"dataset", "bias", "level"} <= columns and "beta" not in columns:
+            betas = {key: dose.beta for key, dose in self.doses.items()}
+            keys = zip(frame["dataset"], frame["bias"], frame["level"], strict=True)
+            solved = [betas.get(key, math.nan) for key in keys]
+            frame = frame.copy()
+            frame.insert(list(frame.columns).index("level") + 1, "beta", solved)
         if self.experiment.hidden and "bias" in columns and HIDDEN not in columns:
             parted = list(map(parted_name, frame["bias"]))
             frame = frame.assign(bias=[bias for bias, _ in parted])

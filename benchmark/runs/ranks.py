@@ -16,7 +16,7 @@ from benchmark.runs.report_frames import joined
 from benchmark.statistics.across import RANK_COLUMNS, rank_table
 from benchmark.statistics.cells import Cells, Goal
 
-BELOW_COLUMNS = ("below_constant", "below_constant_betas")
+BELOW_COLUMNS = ("below_constant", "below_constant_levels")
 """Columns of ranks and Pareto fronts: whether a technique is less accurate than the best constant answer on
 any dataset of the row, and at which levels of bias."""
 
@@ -31,22 +31,22 @@ def ranks_of(cells: Cells, goals: Mapping[str, Goal], run: Manifest, *, alpha: f
 
 def repeated_levels(run: Manifest, frame: pd.DataFrame) -> pd.Series[bool]:
     """Return for each row whether its bias has no effect and its level is not the least."""
-    repeated: pd.Series[bool] = frame["beta"].gt(frame["beta"].min()) & run.is_inert(frame)
+    repeated: pd.Series[bool] = frame["level"].gt(frame["level"].min()) & run.is_inert(frame)
     return repeated
 
 
 def _pooled(cells: Cells, run: Manifest) -> Cells:
     """Return the cells at levels of bias that are pooled over datasets: all levels of β, not every dose."""
-    levels = pd.MultiIndex.from_frame(cells.keys[["dataset", "bias", "beta"]])
+    levels = pd.MultiIndex.from_frame(cells.keys[["dataset", "bias", "level"]])
     return cells.take(~levels.isin(run.apart)) if run.apart else cells
 
 
 def _pooled_across(cells: Cells, run: Manifest) -> Cells:
     """Return the cells at levels that are pooled with each other; a dataset must reach all of them."""
-    if run.level_name == "beta":
+    if run.unit == "beta":
         return cells
-    reachable = cells.take(cells.keys["beta"].isin(run.pooled_levels).to_numpy())
-    n_reached = reachable.keys.groupby(["dataset", "bias"], sort=False)["beta"].transform("nunique")
+    reachable = cells.take(cells.keys["level"].isin(run.pooled_levels).to_numpy())
+    n_reached = reachable.keys.groupby(["dataset", "bias"], sort=False)["level"].transform("nunique")
     return reachable.take((n_reached == len(run.pooled_levels)).to_numpy())
 
 
@@ -68,7 +68,7 @@ def _panels(cells: Cells, run: Manifest) -> Iterator[tuple[tuple[str, ...], Cell
         within = cells.take(at.isin(places)).where(technique=list(techniques))
         yield ("dataset",), within
         across = _pooled_across(within, run)
-        yield ("dataset", "beta"), across.take(~repeated_levels(run, across.keys).to_numpy())
+        yield ("dataset", "level"), across.take(~repeated_levels(run, across.keys).to_numpy())
 
 
 def _covered(table: pd.DataFrame, standing: pd.DataFrame) -> pd.DataFrame:
@@ -77,13 +77,13 @@ def _covered(table: pd.DataFrame, standing: pd.DataFrame) -> pd.DataFrame:
     They have their order in the standings, and the position of the table's row in the column ``row``.
     """
     shared = ["dataset", "bias", "classifier", "test", "technique"]
-    rows = table.assign(row=range(len(table)), of_row=table["beta"])
+    rows = table.assign(row=range(len(table)), of_row=table["level"])
     if "datasets" in table.columns:
         rows = rows.assign(dataset=rows["datasets"].str.split()).explode("dataset")
     standing = standing.assign(order=range(len(standing)))
     found = rows[[*shared, "row", "of_row"]].merge(standing, on=shared).sort_values(["row", "order"])
     pooled = found["of_row"].isna() & ~found.get("repeated", pd.Series(False, index=found.index))
-    covered: pd.DataFrame = found[(found["of_row"] == found["beta"]) | pooled]
+    covered: pd.DataFrame = found[(found["of_row"] == found["level"]) | pooled]
     return covered
 
 
@@ -95,16 +95,18 @@ def with_degenerate(table: pd.DataFrame, standing: pd.DataFrame) -> pd.DataFrame
     degenerate = _covered(table, standing[standing["n_degenerate"] > 0])
     first = degenerate.drop_duplicates("row").set_index("row").reindex(range(len(table)))
     first = first.set_axis(table.index).where(table["reason"] != "")
-    marked = table.assign(reason=table["reason"].mask(first["beta"].notna(), "constant"))
-    for column, known in (("reason_dataset", "dataset"), ("reason_level", "beta")):
+    marked = table.assign(reason=table["reason"].mask(first["level"].notna(), "constant"))
+    for column, known in (("reason_dataset", "dataset"), ("reason_level", "level")):
         if column in table.columns:
             marked[column] = first[known].fillna(table[column])
     return marked
 
 
 def with_below(table: pd.DataFrame, standing: pd.DataFrame) -> pd.DataFrame:
-    """Return a table with :data:`BELOW_COLUMNS`; it has ``dataset`` or ``datasets``, and perhaps ``beta``."""
+    """Return a table with :data:`BELOW_COLUMNS`; it has ``level``, and ``dataset`` or ``datasets``."""
     below = _covered(table, standing[standing["below_constant"]])
-    levels = below.groupby("row")["beta"].agg(lambda betas: " ".join(f"{b:g}" for b in sorted({*betas})))
+    levels = below.groupby("row")["level"].agg(
+        lambda found: " ".join(f"{level:g}" for level in sorted({*found}))
+    )
     betas = levels.astype(object).reindex(range(len(table))).fillna("").to_numpy()
-    return table.assign(below_constant=betas != "", below_constant_betas=betas)
+    return table.assign(below_constant=betas != "", below_constant_levels=betas)

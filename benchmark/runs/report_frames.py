@@ -218,7 +218,7 @@ def renamed(frame: pd.DataFrame, names: Names, classifier: str = OWN_LEARNERS) -
 def _described_names(manifest: Manifest) -> dict[str, Sequence[object]]:
     return {
         "dataset": [dataset.name for dataset in manifest.datasets],
-        "beta": list(manifest.levels),
+        "level": list(manifest.levels),
         "technique": [technique.name for technique in manifest.techniques],
         # An empty test or metric stands for the whole cell, and comes first.
         "test": ["", *manifest.experiment.tests],

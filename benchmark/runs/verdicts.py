@@ -63,7 +63,7 @@ def what_to_undo(run: RunFrames) -> pd.DataFrame:
         return pd.DataFrame(columns=list(UNDO_COLUMNS))
     baselines = manifest.baselines(results)
     undo = undo_table(results, baselines, run.standing, run.resampling, manifest.refits_of)
-    rows = undo[["dataset", "bias", "beta", "undo"]].itertuples(index=False, name=None)
+    rows = undo[["dataset", "bias", "level", "undo"]].itertuples(index=False, name=None)
     undo = undo.assign(
         undo=[reason or (HIDDEN_BIAS if _hides(manifest, *names) else "") for *names, reason in rows]
     )

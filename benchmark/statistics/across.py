@@ -27,7 +27,7 @@ NO_VALUE = "no_value"
 """Reason for a missing rank: a block without a value of the technique."""
 
 RANK_COLUMNS = (
-    *("datasets", "over", "beta", "bias", "classifier", "test", "metric", "technique"),
+    *("datasets", "over", "level", "bias", "classifier", "test", "metric", "technique"),
     *("mean_rank", "mean_distance", "n_blocks", "n_datasets", "reason", "reason_dataset", "reason_level"),
     *("groups", "n_techniques", "f", "p_f", "test_reason", "datasets_needed"),
 )
@@ -46,7 +46,7 @@ def rank_table(
     Techniques are compared by the mean over the repetitions of the
     :func:`~benchmark.statistics.cells.distance` to the metric's ideal. Rank 1 is the best, and ties share
     their average. A metric without better or worse values is left out. Blocks are made of the axes ``over``:
-    ``"dataset"``, perhaps with ``"beta"``. Each combination of the other axes is ranked by itself. ``alpha``
+    ``"dataset"``, perhaps with ``"level"``. Each combination of the other axes is ranked by itself. ``alpha``
     is the level at which two techniques differ, with Holm's correction for all pairs.
 
     The result has the columns :data:`RANK_COLUMNS`, which ``results/README.md`` explains at ``ranks.csv``.
@@ -69,11 +69,11 @@ def rank_table(
     if not tables:
         return pd.DataFrame(columns=list(RANK_COLUMNS))
     table = pd.concat(tables, ignore_index=True)
-    level = "beta" if "beta" in table.columns else "reason_beta"  # ranked by itself, or a part of blocks
+    level = "level" if "level" in table.columns else "reason_level"  # ranked by itself, or a part of blocks
     table = table.assign(
         datasets=" ".join(cells.keys["dataset"].unique()),
         over=" ".join(over),
-        beta=table.get("beta", np.nan),
+        level=table.get("level", np.nan),
         reason_level=table[level].astype(float).where(table["reason"] != ""),
     )
     return table[list(RANK_COLUMNS)]

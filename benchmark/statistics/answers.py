@@ -334,7 +334,7 @@ def judged(comparisons: pd.DataFrame, *, alpha: float = ALPHA, rope: float = ROP
         comparisons[name].to_numpy(dtype=float) for name in ("improvement", "improvement_se", "df")
     )
     has_interval = np.isfinite(error) & (df > 0)
-    family = [comparisons[name] for name in (*TESTED_TOGETHER, "beta")]
+    family = [comparisons[name] for name in (*TESTED_TOGETHER, "level")]
     together = pd.Series(has_interval, index=comparisons.index).groupby(family, sort=False).transform("sum")
     quantile = stdtrit(np.maximum(df, 1), 1 - alpha / (2 * np.maximum(together.to_numpy(dtype=float), 1)))
     half = np.where(has_interval, quantile * error, np.nan)
@@ -408,7 +408,7 @@ def _answers_for(
         table[judgement] &= ~table["baseline_degenerate"]
     table = table.join(references(table, goal, criteria))
     if goal == RESTORE:  # references are from level 0
-        table = table[(table["test"] == ORIGINAL) & (table["beta"] > 0)].reset_index(drop=True)
+        table = table[(table["test"] == ORIGINAL) & (table["level"] > 0)].reset_index(drop=True)
     of_level = undo_of(table, undo) if goal == RESTORE else pd.Series("", index=table.index)
     is_constant_baseline = (of_level == "") & table["baseline_degenerate"]
     table["level_reason"] = of_level.mask(is_constant_baseline, BASELINE_CONSTANT)
@@ -418,7 +418,7 @@ def _answers_for(
     table = table.join(verdicts(table, criteria))
     # Of all techniques with learners of their own, one is chosen: they are not used with each other's.
     family = table["classifier"].mask(table["classifier"].isin(baselines.learners), "")
-    spots = table.groupby(["dataset", "bias", family, "test", "beta"], sort=False)
+    spots = table.groupby(["dataset", "bias", family, "test", "level"], sort=False)
     chosen = [choose(rows, criteria.margin) for _, rows in spots]
     table = table.join(pd.concat(chosen)) if chosen else table.assign(dominated_by="", choice="", tied="")
     is_dominated = table["dominated_by"] != ""
@@ -439,7 +439,7 @@ def undo_of(table: pd.DataFrame, undo: pd.DataFrame) -> pd.Series:
     if undo.empty:
         return pd.Series("", index=table.index)
     undo = undo[undo["technique"] == ""]
-    spot = [*SCENARIO, "beta"]
+    spot = [*SCENARIO, "level"]
     by_baseline = undo.set_index([*spot, "baseline"])["undo"]
     agreed = undo.groupby(spot)["undo"].agg(lambda words: words.iloc[0] if words.nunique() == 1 else "")
     of_baseline, of_level = (
@@ -452,13 +452,13 @@ def undo_of(table: pd.DataFrame, undo: pd.DataFrame) -> pd.Series:
 def unranked(keys: pd.DataFrame, baselines: Baselines, undo: pd.DataFrame) -> Any:
     """Return which rows compare with a clean model where there is nothing to rank by.
 
-    ``keys`` have scenario, ``beta``, ``technique`` and ``metric``. At level 0 the baseline is the clean model
-    itself, and tests other than the original have no clean model. Elsewhere, :func:`undo_of` returns why
+    ``keys`` have scenario, level, technique and metric. At level 0 the baseline is the clean model itself,
+    and tests other than the original have no clean model. Elsewhere, :func:`undo_of` returns why
     nothing can be restored.
     """
     table = keys.assign(baseline=baselines.column(keys))
     of_metric = table["metric"].isin(OF_CLEAN_MODEL)
-    nowhere = (table["beta"] == 0) | (table["test"] != ORIGINAL) | (undo_of(table, undo) != "")
+    nowhere = (table["level"] == 0) | (table["test"] != ORIGINAL) | (undo_of(table, undo) != "")
     return (of_metric & nowhere).to_numpy()
 
 

@@ -19,13 +19,13 @@ SCENARIO = ("dataset", "bias", "classifier", "test")
 ScenarioKey: TypeAlias = tuple[str, str, str, str]
 """Names in the columns of :data:`SCENARIO`."""
 
-AXES = ("dataset", "bias", "beta", "classifier", "test")
+AXES = ("dataset", "bias", "level", "classifier", "test")
 """Columns that techniques at one level of bias share."""
 
-WHERE = (*SCENARIO, "beta", "technique")
+WHERE = (*SCENARIO, "level", "technique")
 """Columns that the repetitions of a cell share; each repetition has a value of every metric."""
 
-CELL_KEY = ("dataset", "bias", "beta", "technique", "classifier", "test", "metric")
+CELL_KEY = ("dataset", "bias", "level", "technique", "classifier", "test", "metric")
 """Columns that the values of all repetitions share."""
 
 DECIMALS = 12
@@ -224,8 +224,10 @@ def to_cells(results: pd.DataFrame | Cells, resampling: Resampling | None = None
     table = _checked(results)
     grids, expected = [], []
     for _, rows in table.groupby(list(SCENARIO), sort=False):
-        levels = [np.sort(rows["beta"].unique()), rows["technique"].unique(), rows["metric"].unique()]
-        grid = pd.MultiIndex.from_product(levels, names=["beta", "technique", "metric"]).to_frame(index=False)
+        levels = [np.sort(rows["level"].unique()), rows["technique"].unique(), rows["metric"].unique()]
+        grid = pd.MultiIndex.from_product(levels, names=["level", "technique", "metric"]).to_frame(
+            index=False
+        )
         grids.append(grid.assign(**rows.iloc[0][list(SCENARIO)])[list(CELL_KEY)])
         expected.append(np.full(len(grid), rows["repetition"].nunique(), dtype=np.int64))
     keys = pd.concat(grids, ignore_index=True)

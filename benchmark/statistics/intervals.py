@@ -134,10 +134,10 @@ def level_changes(
     def changes(values: pd.DataFrame) -> pd.DataFrame:
         """Return the technique's values in each split minus its values at β = 0."""
         values = values[values["technique"] == technique]
-        splits = {*CELL_KEY, "repetition", "fold"} - {"beta"}
+        splits = {*CELL_KEY, "repetition", "fold"} - {"level"}
         keys = [name for name in values.columns if name in splits]
-        clean = values[values["beta"] == 0].set_index(keys)["value"].rename("clean")
-        others = values[values["beta"] > 0].join(clean, on=keys, how="inner")
+        clean = values[values["level"] == 0].set_index(keys)["value"].rename("clean")
+        others = values[values["level"] > 0].join(clean, on=keys, how="inner")
         return others.assign(value=others["value"] - others["clean"]).drop(columns="clean")
 
     changed = changes(results)

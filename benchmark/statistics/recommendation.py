@@ -120,7 +120,7 @@ def references(table: pd.DataFrame, goal: str, criteria: Criteria) -> pd.DataFra
     groups = ("deprived", "favored")
     shares = ("accepted", *(f"accepted_{group}" for group in groups))
     baselines = table[table["technique"] == table["baseline"]]
-    clean = table[(table["technique"] == table["clean_model"]) & (table["beta"] == 0)]
+    clean = table[(table["technique"] == table["clean_model"]) & (table["level"] == 0)]
     # In truth, the untreated learner at level 0 is no clean model.
     in_truth, useful = is_hidden_truth(clean), clean["n_degenerate"] == 0
     of_models = {
@@ -142,7 +142,7 @@ def references(table: pd.DataFrame, goal: str, criteria: Criteria) -> pd.DataFra
     constant = table["constant_accuracy"].astype(float)
     least = constant.where(~(of_clean["accuracy"] < constant), of_clean["accuracy"])
     frame["accuracy_floor"] = least - criteria.accuracy_slack
-    before = _of_technique("baseline", baselines, table, [*SCENARIO, "beta"], [*shares[1:]])
+    before = _of_technique("baseline", baselines, table, [*SCENARIO, "level"], [*shares[1:]])
     frame[[f"baseline_{share}" for share in shares[1:]]] = before
     missed = {}
     for group in groups:

@@ -40,12 +40,12 @@ HARDLY_MOVED = 0.02
 """Change in a model's discrimination below which there is nothing to undo."""
 
 RESTORATION_COLUMNS = (
-    *(*SCENARIO, "beta", "technique", "baseline", "metric", "n", "value", "value_low", "value_high"),
+    *(*SCENARIO, "level", "technique", "baseline", "metric", "n", "value", "value_low", "value_high"),
     *("refit_clean", "refit_biased", "beyond_refit", "beyond_refit_low", "beyond_refit_high", "reason"),
 )
 """Columns of :func:`restoration_table`."""
 
-UNDO_COLUMNS = (*SCENARIO, "beta", "baseline", "technique", "undo")
+UNDO_COLUMNS = (*SCENARIO, "level", "baseline", "technique", "undo")
 """Columns of :func:`undo_table`."""
 
 NO_REFERENCE, NOTHING_TO_UNDO, NO_EFFECT_SHOWN = "no_reference", "nothing_to_undo", "no_effect_shown"
@@ -93,7 +93,7 @@ def restoration_table(
     ``restoration_distance`` and ``agreement`` are means over repetitions, each of which sums its folds first,
     with Student's interval of single splits.
     """
-    cells, measures = measures_of_decisions(decisions[decisions["beta"] > 0], resampling)
+    cells, measures = measures_of_decisions(decisions[decisions["level"] > 0], resampling)
     refit_of = {refit: baseline for baseline, pair in refits.items() for refit in pair}
     is_refit = cells["technique"].isin(list(refit_of)).to_numpy()
     names = cells["technique"].map(refit_of).where(is_refit, baselines.column(cells))
@@ -149,13 +149,13 @@ def undo_table(
     """
     metrics = [GOAL_METRICS[EQUALISE], RESTORATION_DISTANCE]
     cells = to_cells(results[(results["test"] == ORIGINAL) & results["metric"].isin(metrics)], resampling)
-    techniques = cells.keys.loc[cells.keys["beta"] > 0, list(WHERE)].drop_duplicates()
+    techniques = cells.keys.loc[cells.keys["level"] > 0, list(WHERE)].drop_duplicates()
     techniques = techniques.assign(baseline=baselines.column(techniques))
     techniques = techniques[techniques["baseline"] != ""].reset_index(drop=True)
 
     table = techniques.drop(columns="technique").drop_duplicates(ignore_index=True)
     biased = table.rename(columns={"baseline": "technique"})
-    clean = biased.assign(beta=0.0)
+    clean = biased.assign(level=0.0)
     refit = biased.assign(technique=[refits.get(name, ("", ""))[0] for name in table["baseline"]])
     moved, _ = _difference(cells, metrics[0], biased, clean)
     useless = standing[(standing["n_degenerate"] > 0) | standing["below_constant"]]

@@ -9,7 +9,7 @@ import pandas as pd
 from benchmark.statistics.cells import Resampling
 from benchmark.statistics.intervals import student_intervals
 
-WHERE_TUNED = ("dataset", "bias", "classifier", "beta")
+WHERE_TUNED = ("dataset", "bias", "classifier", "level")
 """Columns that locate a regret, besides a technique; the dataset is empty in a mean over datasets."""
 
 REGRET_COLUMNS = (
@@ -50,7 +50,7 @@ def regrets(
     )
     # All means over techniques are over the same ones, for every comparison and level of bias.
     sizes = wide.dropna().groupby(["dataset", "bias", "classifier", "of"], sort=False).size()
-    times = tuning["beta"].nunique() * tuning["repetition"].nunique()
+    times = tuning["level"].nunique() * tuning["repetition"].nunique()
     complete = sizes.index[sizes == times]
     rows: list[tuple[object, ...]] = []
     for on in CHOSEN_ON[:3]:
@@ -66,7 +66,7 @@ def regrets(
         for where, technique, n_techniques, part in _parts(pairs.reset_index(), complete, apart):
             rows.append((*where, technique, on, n_techniques, *_summary(part, overlaps)))
     table = pd.DataFrame(rows, columns=list(REGRET_COLUMNS))
-    return table.astype({"beta": float, "n": int, "n_techniques": int})
+    return table.astype({"level": float, "n": int, "n_techniques": int})
 
 
 def _parts(
@@ -79,7 +79,7 @@ def _parts(
     for key, part in of_complete.groupby(list(WHERE_TUNED), sort=False):
         yield key, "", part["of"].nunique(), part
     if apart:
-        levels = pd.MultiIndex.from_frame(of_complete[["dataset", "bias", "beta"]])
+        levels = pd.MultiIndex.from_frame(of_complete[["dataset", "bias", "level"]])
         of_complete = of_complete[~levels.isin([*apart])]
     if of_complete["dataset"].nunique() > 1:
         for (bias, classifier, beta), part in of_complete.groupby(list(WHERE_TUNED[1:]), sort=False):

@@ -26,7 +26,7 @@ from benchmark.statistics.recommendation import EQUAL
 INSIDE, ON, BEYOND = "inside", "on", "beyond"
 """Standing of a technique: outdone by the frontier, not told apart from it, or better than it."""
 
-LEVEL = ("dataset", "bias", "test", "beta")
+LEVEL = ("dataset", "bias", "test", "level")
 """Columns that share a frontier: the frontier of the best of the run's classifiers."""
 
 FRONTIER_GAP_COLUMNS = (

@@ -11,10 +11,10 @@ from typing import Literal
 
 from benchmark.errors import DataError
 
-LevelName = Literal["beta", "dose"]
-LEVEL_SIGNS: Mapping[LevelName, str] = {"beta": "β", "dose": "dose"}
-"""Signs of a level of bias in texts, by its name in files."""
-SEVERAL_LEVELS: Mapping[LevelName, str] = {"beta": "β", "dose": "doses"}
+LevelUnit = Literal["beta", "dose"]
+LEVEL_SIGNS: Mapping[LevelUnit, str] = {"beta": "β", "dose": "dose"}
+"""Signs of a level of bias in texts, by its unit."""
+SEVERAL_LEVELS: Mapping[LevelUnit, str] = {"beta": "β", "dose": "doses"}
 """Signs of several levels of bias in texts."""
 
 
@@ -43,10 +43,10 @@ def distinct_file_names(names: Iterable[str]) -> dict[str, str]:
     return file_names
 
 
-def level_text(name: LevelName, *levels: float) -> str:
+def level_text(unit: LevelUnit, *levels: float) -> str:
     """Return levels of bias as written in a sentence or heading: ``"β = 0.4"``, ``"doses 0.05 and 0.1"``."""
     listed = [f"{level:g}" for level in levels]
-    if name == "beta":
+    if unit == "beta":
         return f"β = {', '.join(listed)}"
     if len(levels) == 1:
         return f"dose {listed[0]}"

@@ -34,15 +34,15 @@ def all_planted(dataset: DatasetDescription) -> str:
 
 def level_axis(run: Manifest) -> str:
     """Return the label of an axis of levels of bias."""
-    return "planted bias β" if run.level_name == "beta" else "planted dose: label gap added"
+    return "planted bias β" if run.unit == "beta" else "planted dose: label gap added"
 
 
 def levels_are_paired(run: Manifest) -> str:
     """Return a sentence on curves over levels of bias."""
     if run.experiment.paired_betas:
-        levels = SEVERAL_LEVELS[run.level_name]
+        levels = SEVERAL_LEVELS[run.unit]
         return f"A repetition has the same random numbers at all {levels}: curves over {levels} are paired."
-    return f"Each {LEVEL_SIGNS[run.level_name]} has its own samples, even within one repetition."
+    return f"Each {LEVEL_SIGNS[run.unit]} has its own samples, even within one repetition."
 
 
 def ranked_over(run: Manifest) -> str:
@@ -50,4 +50,4 @@ def ranked_over(run: Manifest) -> str:
     levels = run.pooled_levels
     if len(levels) < 2:
         return f"datasets at {run.level_text(*levels)}" if levels else "datasets"
-    return f"datasets and {'all β' if run.level_name == 'beta' else run.level_text(*levels)}"
+    return f"datasets and {'all β' if run.unit == 'beta' else run.level_text(*levels)}"

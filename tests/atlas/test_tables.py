@@ -62,7 +62,7 @@ def test_means_are_those_of_the_results(whole: Path) -> None:
     results = read_frames(whole / "whole" / "trees").results
     where = {"dataset": "compas:embedded", "technique": "drop_sensitive", "test": "original"}
     for half, repetition in (("odd", 0), ("even", 1)):
-        rows = results[(results["beta"] == 0.05) & (results["repetition"] == repetition)]
+        rows = results[(results["level"] == 0.05) & (results["repetition"] == repetition)]
         for name, value in where.items():
             rows = rows[rows[name] == value]
         values = rows.set_index("metric")["value"]
@@ -82,7 +82,7 @@ def test_shares_are_those_of_the_counted_decisions(whole: Path) -> None:
     assert frames.decisions is not None
     rows = frames.decisions
     of = (rows["dataset"] == "german:embedded") & (rows["technique"] == "drop_sensitive")
-    counts = rows[of & (rows["beta"] == 0.05) & (rows["repetition"] == 0)]
+    counts = rows[of & (rows["level"] == 0.05) & (rows["repetition"] == 0)]
     upper = sum(counts[f"{g}_{y}101"].sum() for g in ("deprived", "favored") for y in (0, 1))
     lower = upper + sum(counts[f"{g}_{y}100"].sum() for g in ("deprived", "favored") for y in (0, 1))
     row = means[(means["dataset"] == "german:embedded") & (means["technique"] == "drop_sensitive")]

@@ -49,27 +49,27 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
 
 def test_files_have_the_dose_and_its_beta(folder: Path) -> None:
     results = pd.read_csv(folder / "results.csv")
-    assert list(results.columns[:4]) == ["dataset", "bias", "dose", "beta"]
-    levels = results[["dataset", "dose", "beta"]].drop_duplicates()
-    assert sorted(levels.loc[levels["dataset"].str.startswith("ricci"), "dose"]) == [0, 0.05, 0.1]
-    assert sorted(levels.loc[levels["dataset"].str.startswith("german"), "dose"]) == [0, 0.05, 0.1, 0.4]
+    assert list(results.columns[:4]) == ["dataset", "bias", "level", "beta"]
+    levels = results[["dataset", "level", "beta"]].drop_duplicates()
+    assert sorted(levels.loc[levels["dataset"].str.startswith("ricci"), "level"]) == [0, 0.05, 0.1]
+    assert sorted(levels.loc[levels["dataset"].str.startswith("german"), "level"]) == [0, 0.05, 0.1, 0.4]
     assert not levels.duplicated(["dataset", "beta"]).any()
-    assert (levels.loc[levels["dose"] == 0, "beta"] == 0).all()
+    assert (levels.loc[levels["level"] == 0, "beta"] == 0).all()
     for name in ("summary", "failures", "decisions"):
-        assert list(pd.read_csv(folder / f"{name}.csv").columns[2:4]) == ["dose", "beta"], name
+        assert list(pd.read_csv(folder / f"{name}.csv").columns[2:4]) == ["level", "beta"], name
 
 
 def test_each_dose_has_its_line_and_what_it_added_to_each_sample(folder: Path) -> None:
     doses = pd.read_csv(folder / "doses.csv")
     assert tuple(doses.columns) == DOSE_COLUMNS
     reached = doses[doses["beta"].notna()]
-    assert np.allclose(reached["gap"], reached["dose"], atol=1e-6)
-    assert (reached.groupby(["dataset", "dose"])["added"].count() == 3).all()
-    means = reached.groupby(["dataset", "dose"])["added"].mean()
-    assert np.allclose(means, means.index.get_level_values("dose"), atol=0.08)
+    assert np.allclose(reached["gap"], reached["level"], atol=1e-6)
+    assert (reached.groupby(["dataset", "level"])["added"].count() == 3).all()
+    means = reached.groupby(["dataset", "level"])["added"].mean()
+    assert np.allclose(means, means.index.get_level_values("level"), atol=0.08)
     far = doses[doses["beta"].isna()]
     assert far["dataset"].str.startswith("ricci").all()
-    assert far["dose"].tolist() == [0.4]
+    assert far["level"].tolist() == [0.4]
     assert far["reason"].str.contains("adds more than").all()
     assert (far["gap"] < 0.4).all()
 
@@ -78,9 +78,9 @@ def test_what_is_read_back_is_by_dose(folder: Path) -> None:
     run = read_frames(folder)
     assert run.manifest.levels == (0.0, 0.05, 0.1, 0.4)
     assert run.manifest.level_text(0.05) == "dose 0.05"
-    assert set(run.results["beta"]) == {0.0, 0.05, 0.1, 0.4}
+    assert set(run.results["level"]) == {0.0, 0.05, 0.1, 0.4}
     answers = pd.read_csv(folder / "statistics" / "answers.csv")
-    assert "dose" in answers.columns
+    assert "level" in answers.columns
 
 
 def test_cells_are_those_of_the_same_betas() -> None:
@@ -138,9 +138,9 @@ def test_what_cannot_be_planted_at_all_says_why() -> None:
 def test_ranks_pool_the_doses_that_a_level_adds_and_across_doses_two_of_them(folder: Path) -> None:
     ranks = pd.read_csv(folder / "statistics" / "ranks.csv")
     one = ranks[(ranks["over"] == "dataset") & (ranks["metric"] == "discrimination")]
-    n_datasets = one.groupby("dose")["n_datasets"].max()
+    n_datasets = one.groupby("level")["n_datasets"].max()
     assert n_datasets.to_dict() == {0.0: 2, 0.05: 2, 0.1: 2, 0.4: 1}  # which Ricci does not reach
-    across = ranks[(ranks["over"] == "dataset beta") & (ranks["metric"] == "discrimination")]
+    across = ranks[(ranks["over"] == "dataset level") & (ranks["metric"] == "discrimination")]
     assert set(across["n_blocks"]) == {4}  # .05 and .10 on both datasets
 
 
@@ -157,7 +157,7 @@ def test_a_trial_has_the_greatest_dose_and_levels_on_the_command_line_take_their
 
 def test_a_manifest_without_doses_is_as_it_was(folder: Path) -> None:
     manifest = Manifest.read(folder / "manifest.json", "again")
-    assert manifest.level_name == "dose"
+    assert manifest.unit == "dose"
     plain = manifest.model_copy(update={"experiment": manifest.experiment.model_copy(update={"doses": ()})})
-    frame = pd.DataFrame({"dataset": ["german"], "bias": ["label"], "beta": [0.5]})
+    frame = pd.DataFrame({"dataset": ["german"], "bias": ["label"], "level": [0.5]})
     assert plain.in_files(frame) is frame

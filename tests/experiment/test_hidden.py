@@ -164,8 +164,8 @@ def test_decisions_are_counted_beside_both_clean_models(tmp_path: Path) -> None:
             ~people.deprived,
             people.y,
             accepted["label" if row.test == TRUTH else row.bias, 0.0, *where, untreated],
-            accepted[row.bias, row.beta, *where, untreated],
-            accepted[row.bias, row.beta, *where, row.technique],
+            accepted[row.bias, row.level, *where, untreated],
+            accepted[row.bias, row.level, *where, row.technique],
         ]
         for i, name in enumerate(DECISION_COUNTS):
             wanted = [i >> shift & 1 for shift in (4, 3, 2, 1, 0)]
@@ -214,7 +214,7 @@ def test_files_have_the_gap_behind_the_bias(folder: Path) -> None:
         assert set(frame["bias"]) <= {"label"}, name
     results = pd.read_csv(folder / "results.csv")
     assert set(results["test"]) == {ORIGINAL, TRUTH}
-    levels = results[["dataset", "hidden", "dose"]].drop_duplicates().groupby(["dataset", "hidden"]).size()
+    levels = results[["dataset", "hidden", "level"]].drop_duplicates().groupby(["dataset", "hidden"]).size()
     assert levels.tolist() == [3, 3, 3, 3, 2]  # Ricci does not reach .15 + .1, nor .4
     values = results.set_index([*results.columns[:-1]])["value"].unstack("test")
     assert values.xs(0.0, level="hidden")[ORIGINAL].equals(
@@ -227,11 +227,11 @@ def test_what_cannot_be_reached_has_a_reason(folder: Path) -> None:
     doses = pd.read_csv(folder / "doses.csv")
     far = doses[doses["beta"].isna()]
     assert far["dataset"].str.startswith("ricci").all()
-    assert far[["hidden", "dose"]].to_numpy().tolist() == [[0.15, 0.1], [0.4, 0], [0.4, 0.05], [0.4, 0.1]]
+    assert far[["hidden", "level"]].to_numpy().tolist() == [[0.15, 0.1], [0.4, 0], [0.4, 0.05], [0.4, 0.1]]
     assert far["reason"].str.contains("adds more than").tolist() == [True, False, False, False]
     assert far["reason"].str.contains("hides more than").tolist() == [False, True, True, True]
     reached = doses[doses["beta"].notna()]
-    assert np.allclose(reached["gap"], reached["dose"], atol=1e-6)
+    assert np.allclose(reached["gap"], reached["level"], atol=1e-6)
 
 
 def test_what_is_read_back_keeps_worlds_apart(folder: Path) -> None:
@@ -242,8 +242,8 @@ def test_what_is_read_back_keeps_worlds_apart(folder: Path) -> None:
     again = run.manifest.in_files(run.results)
     assert set(again["hidden"]) == {0.0, 0.15, 0.4}
     # Best constants are those of the labels that a test has.
-    accuracy = run.standing.set_index(["dataset", "bias", "test", "beta", "technique"])["constant_accuracy"]
-    german = accuracy.xs((0.0, "none"), level=("beta", "technique")).loc["german:embedded"]
+    accuracy = run.standing.set_index(["dataset", "bias", "test", "level", "technique"])["constant_accuracy"]
+    german = accuracy.xs((0.0, "none"), level=("level", "technique")).loc["german:embedded"]
     assert german["label", ORIGINAL] == german["label", TRUTH] == german["label+hidden_0.15", TRUTH]
     assert german["label", ORIGINAL] > german["label+hidden_0.15", ORIGINAL]
 
@@ -251,7 +251,7 @@ def test_what_is_read_back_keeps_worlds_apart(folder: Path) -> None:
 def test_in_truth_techniques_are_held_against_the_model_without_hidden_bias(folder: Path) -> None:
     answers = pd.read_csv(folder / "statistics" / "answers.csv")
     results = pd.read_csv(folder / "results.csv")
-    clean = results[(results["hidden"] == 0) & (results["dose"] == 0) & (results["technique"] == "none")]
+    clean = results[(results["hidden"] == 0) & (results["level"] == 0) & (results["technique"] == "none")]
     clean_of = clean[clean["test"] == TRUTH].groupby(["dataset", "metric"])["value"].mean()
     in_truth = answers[(answers["test"] == TRUTH) & (answers["hidden"] > 0)]
     assert set(in_truth["dataset"]) == {"german:embedded", "ricci:embedded"}
@@ -264,7 +264,7 @@ def test_in_truth_techniques_are_held_against_the_model_without_hidden_bias(fold
         assert row.accuracy_floor == pytest.approx(least - 0.01, abs=1e-6)
     # With hidden labels for the original, it is the model that was trained on them.
     apparent = answers[(answers["test"] == ORIGINAL) & (answers["hidden"] == 0.4)]
-    own = results[(results["hidden"] == 0.4) & (results["dose"] == 0) & (results["technique"] == "none")]
+    own = results[(results["hidden"] == 0.4) & (results["level"] == 0) & (results["technique"] == "none")]
     own_accepted = own[(own["test"] == ORIGINAL) & (own["metric"] == "accepted_deprived")]["value"].mean()
     assert np.allclose(apparent["reference_deprived"], own_accepted, atol=1e-6)
     assert not np.isclose(own_accepted, clean_of["german:embedded", "accepted_deprived"])
@@ -280,7 +280,7 @@ def test_the_model_without_hidden_bias_is_counted_fold_by_fold(
     frames = read_frames(made.folder)
     assert frames.decisions is not None
     in_truth = frames.decisions[frames.decisions["test"] == TRUTH]
-    people = in_truth[(in_truth["technique"] == "none") & (in_truth["beta"] == 0)]
+    people = in_truth[(in_truth["technique"] == "none") & (in_truth["level"] == 0)]
     values = []  # of each fold
     for row in people.to_dict("records"):
         counts = {name: row[name] for name in DECISION_COUNTS}
@@ -290,7 +290,7 @@ def test_the_model_without_hidden_bias_is_counted_fold_by_fold(
         values.append((row["repetition"], accepts / everybody, right / sum(counts.values())))
     frame = pd.DataFrame(values, columns=["repetition", "accepted_deprived", "accuracy"])
     wanted = frame.groupby("repetition").mean().mean()
-    standing = frames.standing.set_index(["test", "technique", "beta"]).loc[TRUTH, "none", 0.0]
+    standing = frames.standing.set_index(["test", "technique", "level"]).loc[TRUTH, "none", 0.0]
     assert standing["true_clean_accepted_deprived"] == pytest.approx(wanted["accepted_deprived"])
     assert standing["true_clean_accuracy"] == pytest.approx(wanted["accuracy"])
     others = frames.standing[frames.standing["test"] == ORIGINAL]

@@ -160,12 +160,12 @@ def test_the_name_of_a_learner_is_free() -> None:
 
 def test_differences_are_to_ones_own_learner(folder: Path, statistics: RunStatistics) -> None:
     results = pd.read_csv(folder / "results.csv", keep_default_na=False)
-    places = ["technique", "classifier", "beta", "repetition", "metric"]
+    places = ["technique", "classifier", "level", "repetition", "metric"]
     values = results.set_index(places)["value"].astype(float)
     for row in statistics.comparisons.itertuples():
         assert row.baseline == "none"
         mine, other = (
-            values.loc[name, row.classifier, row.beta, :, row.metric].to_numpy()
+            values.loc[name, row.classifier, row.level, :, row.metric].to_numpy()
             for name in (row.technique, row.baseline)
         )
         assert row.difference == pytest.approx(np.mean(mine - other), abs=1e-12)
@@ -191,7 +191,7 @@ def test_all_learners_of_techniques_own_are_one_family_of_tests(statistics: RunS
 def test_techniques_with_learners_of_their_own_share_one_front(statistics: RunStatistics) -> None:
     fronts = statistics.pareto[statistics.pareto["classifier"].isin((REMOVER, ZAFAR))]
     assert fronts["classifier"].nunique() == 2
-    for _, points in fronts.groupby(["beta", "first"]):
+    for _, points in fronts.groupby(["level", "first"]):
         points = points.dropna(subset="first_distance")
         x, y = points["first_distance"].to_numpy(), points["second_distance"].to_numpy()
         beaten = [((x <= a) & (y <= b) & ((x < a) | (y < b))).any() for a, b in zip(x, y, strict=True)]
@@ -206,9 +206,9 @@ def test_every_frame_names_ones_own_learner(folder: Path, statistics: RunStatist
     gaps = read_optional(folder, "groups")
     assert gaps is not None
     gaps = gaps[(gaps["group"] == GAP) & (gaps["attribute"] == "sex") & (gaps["metric"] == "accepted")]
-    means = gaps.groupby(["technique", "classifier", "beta"])["value"].mean()
+    means = gaps.groupby(["technique", "classifier", "level"])["value"].mean()
     for row in statistics.groups.query("attribute == 'sex' and metric == 'accepted'").itertuples():
-        own, other = (means[name, row.classifier, row.beta] for name in (row.technique, row.baseline))
+        own, other = (means[name, row.classifier, row.level] for name in (row.technique, row.baseline))
         assert (row.gap, row.baseline_gap) == pytest.approx((own, other), abs=1e-12)
     ranked = statistics.ranks.groupby("classifier")["technique"].unique().map(set).to_dict()
     apart = {name: set(techniques) for name, techniques in TRAINED.items() if name not in (REMOVER, ZAFAR)}

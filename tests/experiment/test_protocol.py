@@ -265,7 +265,7 @@ def test_means_are_those_of_the_folds_that_have_a_value(tmp_path: Path) -> None:
     results, single = (frame(outcome.cells, metrics, tests) for frame in (metrics_frame, folds_frame))
     assert tuple(single.columns) == FOLD_COLUMNS
     assert len(single) == 3 * len(results)
-    key = ["beta", "test", "metric"]
+    key = ["level", "test", "metric"]
     means = single.groupby(key)["value"].mean()
     np.testing.assert_allclose(means[results.set_index(key).index], results["value"])
 

@@ -95,8 +95,8 @@ def test_counts_are_those_of_the_decisions(fields: dict[str, Any], tmp_path: Pat
             favored,
             people.y,
             accepted[0.0, *where, untreated],
-            accepted[row.beta, *where, untreated],
-            accepted[row.beta, *where, row.technique],
+            accepted[row.level, *where, untreated],
+            accepted[row.level, *where, row.technique],
         ]
         for i, name in enumerate(DECISION_COUNTS):
             wanted = [i >> shift & 1 for shift in (4, 3, 2, 1, 0)]
@@ -107,8 +107,8 @@ def test_counts_are_those_of_the_decisions(fields: dict[str, Any], tmp_path: Pat
 def test_refits_are_bootstraps_that_all_levels_share(tmp_path: Path) -> None:
     frame = decisions_frame(computed(tmp_path / "a.sqlite", prepared()).cells)
     counts = list(DECISION_COUNTS)
-    clean = frame[frame["technique"] == "refit_clean"].set_index(["beta", "repetition"])
-    biased = frame[frame["technique"] == "refit_biased"].set_index(["beta", "repetition"])
+    clean = frame[frame["technique"] == "refit_clean"].set_index(["level", "repetition"])
+    biased = frame[frame["technique"] == "refit_biased"].set_index(["level", "repetition"])
     assert (clean.loc[0.0, counts] == biased.loc[0.0, counts]).all(axis=None)
     # The refit of the clean rows decides alike at all levels; the biased baseline beside it does not.
     accepted = [name for name in counts if name.endswith("1")]

@@ -438,7 +438,7 @@ def test_what_was_chosen_is_in_a_file(folder: Path, cells: dict[tuple[float, str
     tuning = read_optional(folder, "tuning")
     assert tuning is not None
     for row in tuning.itertuples():
-        cell = cells[row.beta, row.technique]
+        cell = cells[row.level, row.technique]
         found = {m.metric: m.value for m in cell.metrics}
         assert (row.accuracy, row.discrimination) == (found["accuracy"], found["discrimination"])
         assert row.objective == row.accuracy

@@ -43,7 +43,7 @@ def test_verdicts_and_numbers_are_those_of_the_answers(facts: Facts) -> None:
     statistics = run_statistics(two_goals.run_of())
     for goal in (RESTORE, EQUALISE):
         rows = statistics.answers
-        rows = rows[(rows["goal"] == goal) & (rows["beta"] == 0.5)].set_index("technique")
+        rows = rows[(rows["goal"] == goal) & (rows["level"] == 0.5)].set_index("technique")
         found = {row.technique: row for row in level(facts, goal).techniques}
         assert set(found) == set(rows.index)
         for name, row in rows.iterrows():

@@ -186,7 +186,9 @@ def test_a_run_that_measured_auc_draws_it(tmp_path: Path) -> None:
     rows = auc_rows(run.summary, scenario, 0.8, run.manifest)
     own = rows[rows["model"] == "Not mitigated"].set_index(["metric", "group"])["value"]
     mean = (
-        results[(results["beta"] == 0.8) & (results["technique"] == "none")].groupby("metric")["value"].mean()
+        results[(results["level"] == 0.8) & (results["technique"] == "none")]
+        .groupby("metric")["value"]
+        .mean()
     )
     for race in ("African-American", "Caucasian"):
         assert own["auc", race] == pytest.approx(mean[f"auc[{race}]"])

@@ -62,7 +62,7 @@ def test_values_stand_at_their_level_in_every_panel(betas: tuple[float, ...], go
     run = run_of(ADULT, 3, betas=betas, repetitions=2)
     frames = run.frames
     summary = frames.summary.copy()
-    lacking = (summary["metric"] == "overestimation") & summary["beta"].isin(gone)
+    lacking = (summary["metric"] == "overestimation") & summary["level"].isin(gone)
     summary.loc[lacking, ["mean", "std", "ci_low", "ci_high"]] = np.nan
     summary.loc[lacking, "n"] = 0
     figure = draw_over_beta(replace(frames, summary=summary), frames.scenarios[0])
@@ -148,10 +148,10 @@ def test_tradeoff_has_a_dot_per_repetition_and_the_mean_of_each_beta() -> None:
     run = run_of(ADULT, 3)
     dots, means = [c for c in panels(tradeoff(run))[1].collections if isinstance(c, PathCollection)]
     wide = run.results[run.results["technique"] == "drop_sensitive"].pivot(
-        index=["beta", "repetition"], columns="metric", values="value"
+        index=["level", "repetition"], columns="metric", values="value"
     )[["discrimination", "accuracy"]]
     np.testing.assert_allclose(np.asarray(dots.get_offsets()), wide.to_numpy())
-    np.testing.assert_allclose(np.asarray(means.get_offsets()), wide.groupby("beta").mean().to_numpy())
+    np.testing.assert_allclose(np.asarray(means.get_offsets()), wide.groupby("level").mean().to_numpy())
     np.testing.assert_array_equal(np.asarray(means.get_array()), BETAS)
 
 
@@ -195,7 +195,7 @@ def shares_of(run: Run, technique: str, beta: float, share: float) -> Run:
     """Return a run in which a technique accepts such a share of everybody at one level of bias."""
     results = run.results
     own = results["metric"].str.startswith("accepted")
-    own &= (results["technique"] == technique) & (results["beta"] == beta)
+    own &= (results["technique"] == technique) & (results["level"] == beta)
     return replace(run, results=results.assign(value=results["value"].mask(own, share)))
 
 
@@ -364,7 +364,7 @@ def test_the_baseline_stands_behind_every_other_technique() -> None:
     behind = [[line for line in axes.lines if line.get_gid() == "baseline"] for axes in panels(tradeoff(run))]
     assert [len(lines) for lines in behind] == [1, 0, 1, 1], "the second is the baseline"
     means = run.results.query("technique == 'drop_sensitive' and metric == 'accuracy'")
-    np.testing.assert_allclose(behind[0][0].get_ydata(), means.groupby("beta")["value"].mean())
+    np.testing.assert_allclose(behind[0][0].get_ydata(), means.groupby("level")["value"].mean())
     assert "Gray line: the baseline (Sensitive feature dropped)" in texts_of(tradeoff(run))
 
 

@@ -91,7 +91,7 @@ def test_heat_cells_hold_the_means_and_the_signs() -> None:
     compared = own.comparisons[own.comparisons["metric"] == "discrimination"]
     row = compared[(compared["technique"] == "technique_3") & (compared["dataset"] == "one")].iloc[1]
     mean = own.intervals.query(
-        "metric == 'discrimination' and dataset == 'one' and technique == 'technique_3' and beta == 0.5"
+        "metric == 'discrimination' and dataset == 'one' and technique == 'technique_3' and level == 0.5"
     )["mean"].iloc[0]
     assert row["p_paired_holm"] <= 0.05, "the made-up effect is large"
     assert row["improvement"] > 0
@@ -165,7 +165,7 @@ def test_forest_rows_are_the_paired_improvements() -> None:
     scenario = own.scenarios[1]
     figure = draw_forest(own, scenario, "accuracy")
     rows = scenario.rows(own.compared)
-    rows = rows[(rows["metric"] == "accuracy") & (rows["beta"] == 0.5)]
+    rows = rows[(rows["metric"] == "accuracy") & (rows["level"] == 0.5)]
     drawn = effects(panels(figure)[1])
     assert [drawn[row][0] for row in range(len(rows))] == list(rows["improvement"])
     for which, name in ((-1, "improvement"), (-2, "simultaneous")):
@@ -182,7 +182,7 @@ def test_pareto_fronts_are_the_points_that_the_frame_names() -> None:
     own = statistics(9)
     scenario = own.scenarios[0]
     axes = panels(draw_pareto(own, scenario))[0]
-    rows = scenario.rows(own.pareto).query("beta == 0 and on_front").sort_values("first_distance")
+    rows = scenario.rows(own.pareto).query("level == 0 and on_front").sort_values("first_distance")
     (front,) = [line for line in axes.lines if line.get_gid() == "front"]
     np.testing.assert_array_equal(front.get_xdata(), rows["first_distance"])
     np.testing.assert_allclose(front.get_ydata(), 1 - rows["second_distance"])
@@ -235,9 +235,9 @@ def test_ranks_pool_doses_of_the_run_and_say_which(
     run = in_doses(doses, out_of_reach=0.3)
     assert run.manifest.pooled_levels == pooled
     own = run_statistics(run)
-    ranks = own.ranks[own.ranks["over"] == "dataset beta"]
+    ranks = own.ranks[own.ranks["over"] == "dataset level"]
     assert set(ranks["n_blocks"]) == {2 * len(pooled)}
-    means = own.ranks[own.ranks["beta"].isin(pooled) & (own.ranks["over"] == "dataset")]
+    means = own.ranks[own.ranks["level"].isin(pooled) & (own.ranks["over"] == "dataset")]
     expected = means.groupby(["metric", "technique"])["mean_rank"].mean()
     found = ranks.set_index(["metric", "technique"])["mean_rank"]
     np.testing.assert_allclose(found, expected[found.index])
@@ -249,7 +249,7 @@ def test_a_figure_of_ranks_without_any_rank_over_the_datasets_is_not_drawn() -> 
     own = run_statistics(in_doses((0.3, 0.4), out_of_reach=0.3))
     assert not [name for name, _ in statistics_figures(own) if name.startswith("ranks")]
     own = statistics(3)
-    rest = own.ranks[~((own.ranks["metric"] == "accuracy") & (own.ranks["over"] == "dataset beta"))]
+    rest = own.ranks[~((own.ranks["metric"] == "accuracy") & (own.ranks["over"] == "dataset level"))]
     text = texts_of(draw_ranks(own, rest.assign(reason="")))
     assert "no technique has a rank over all" in text
 
@@ -329,7 +329,7 @@ def test_what_is_degenerate_is_neither_better_nor_worse(planted: RunStatistics) 
 def test_forest_marks_what_a_constant_outdoes_where_that_is_so(planted: RunStatistics) -> None:
     scenario = planted.scenarios[0]
     standing = planted.standing.copy()
-    standing["below_constant"] &= standing["beta"] == 0.5
+    standing["below_constant"] &= standing["level"] == 0.5
     figure = draw_forest(replace(planted, standing=standing), scenario, "discrimination")
     signs = [[text.xy[1] for text in axes.texts if text.get_gid() == "below"] for axes in panels(figure)]
     names = [name for name in PLANTED if name != "none"]

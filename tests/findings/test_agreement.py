@@ -28,7 +28,7 @@ def made_up(shift: float = 0.0, n: int = 6, lost: tuple[str, ...] = ()) -> Cells
         for value in [0.5 - 0.1 * i + (shift if (technique, classifier) == ("c", "two") else 0.0)]
         if not (classifier == "two" and technique in lost and repetition == 0)
     ]
-    keys = ("dataset", "bias", "beta", "technique", "classifier", "test", "metric", "repetition", "value")
+    keys = ("dataset", "bias", "level", "technique", "classifier", "test", "metric", "repetition", "value")
     table = pd.DataFrame(rows, columns=list(keys))
     table["value"] += rng.normal(scale=0.005, size=len(table))
     return to_cells(table)

@@ -97,7 +97,7 @@ def test_the_committed_runs_are_the_shipped_experiments_in_full(name: str) -> No
         for block in plan_blocks(load_experiment(name))
         for technique, _ in block.cells
     }
-    where = ["dataset", "bias", "beta", "repetition", "technique"]
+    where = ["dataset", "bias", "level", "repetition", "technique"]
     assert {tuple(row) for row in results[where].drop_duplicates().to_numpy().tolist()} == planned
     assert pd.read_csv(RESULTS / name / "failures.csv").empty
     run = page(RUNS.index(name) > 0)

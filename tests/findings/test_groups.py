@@ -13,7 +13,7 @@ def test_a_case_is_counted_by_hand() -> None:
     every = read_optional(groups.FOLDER, "groups")
     assert every is not None
     rows = every[
-        (every["dataset"] == "adult_sex") & (every["beta"] == 0) & (every["metric"] == "selection_rate")
+        (every["dataset"] == "adult_sex") & (every["level"] == 0) & (every["metric"] == "selection_rate")
     ]
     of_race = rows[(rows["attribute"] == "race") & rows["technique"].isin(["none", "massaging"])]
     gaps = of_race.pivot(index="repetition", columns="technique", values="value")

@@ -29,7 +29,7 @@ from tools.findings.learners import (
 )
 
 pytestmark = pytest.mark.slow
-KEYS = ["dataset", "bias", "beta", "technique", "classifier", "repetition", "test", "metric"]
+KEYS = ["dataset", "bias", "level", "technique", "classifier", "repetition", "test", "metric"]
 
 
 def text() -> str:
@@ -52,7 +52,7 @@ def test_every_technique_met_every_learner_and_its_own_once() -> None:
 def test_pairs_of_learners_are_compared_everywhere() -> None:
     found = agreement()
     n = len(learners.learners())
-    places = found[found["metric"] != NEARER].groupby(["dataset", "beta", "metric"]).size()
+    places = found[found["metric"] != NEARER].groupby(["dataset", "level", "metric"]).size()
     assert len(places) == 4 * 3 * (len(METRICS) - 1)
     assert set(places) == {n * (n - 1) // 2}
     assert found["tau"].dropna().between(-1, 1).all()
@@ -89,7 +89,7 @@ def test_what_is_said_of_techniques_holds() -> None:
 def test_a_part_of_the_gain_is_the_learners() -> None:
     """By hand from the files, over the datasets on which the dose does not take nearly all there is."""
     results = read_results(FOLDER, learners.run())
-    own = results[(results["dataset"] != "bank") & (results["beta"] == 0.1) & (results["metric"] == LESS)]
+    own = results[(results["dataset"] != "bank") & (results["level"] == 0.1) & (results["metric"] == LESS)]
     means = own.groupby(["technique", "classifier"])["value"].mean()
     value = means["zafar_2015", "zafar_2015_learner"]
     expected = value - means["none", "c45"], value - means["none", "zafar_2015_learner"]

@@ -26,7 +26,7 @@ from tests.helpers.recomputed import check_file
 from tools.findings import legast2025
 
 FOLDER = Path(__file__).resolve().parents[2] / "results" / "legast2025"
-KEYS = ["dataset", "beta", "technique", "repetition", "test", "metric"]
+KEYS = ["dataset", "level", "technique", "repetition", "test", "metric"]
 
 
 @pytest.fixture(scope="module")
@@ -81,25 +81,25 @@ def test_comparing_again_gives_the_committed_files(tmp_path: Path) -> None:
 
 
 def test_the_comparison_is_of_the_committed_values(results: pd.DataFrame, comparison: pd.DataFrame) -> None:
-    means = results.groupby(["dataset", "technique", "beta", "test", "metric"])["value"].mean()
+    means = results.groupby(["dataset", "technique", "level", "test", "metric"])["value"].mean()
     for row in comparison.itertuples():
         sign, metric = {
             "statistical_parity_difference": (-1, "discrimination"),
             "generalized_entropy_index": (1, "generalized_entropy"),
         }.get(row.metric, (1, row.metric))
-        mean = means[row.dataset, row.technique, row.beta, "original", metric]
+        mean = means[row.dataset, row.technique, row.level, "original", metric]
         assert row.ours == pytest.approx(sign * mean, abs=1e-9)
 
 
 def test_without_bias_both_tests_are_the_same(results: pd.DataFrame) -> None:
-    none = results[results["beta"] == 0].pivot_table("value", [*KEYS[:4], "metric"], "test", dropna=False)
+    none = results[results["level"] == 0].pivot_table("value", [*KEYS[:4], "metric"], "test", dropna=False)
     assert len(none) > 100
     pd.testing.assert_series_equal(none["original"], none["biased"], check_names=False, check_exact=True)
 
 
 @pytest.mark.real_data
 @pytest.mark.parametrize(
-    ("dataset", "beta", "technique"),
+    ("dataset", "level", "technique"),
     [("student_label", 0.5, "massaging"), ("student_selection", 0.9, "reweighing")],
 )
 def test_computing_again_gives_the_committed_numbers(
@@ -141,11 +141,11 @@ def test_words_of_the_findings_hold() -> None:
 
 
 def test_a_change_is_computed_by_hand(results: pd.DataFrame) -> None:
-    rows = results[(results["beta"] >= 0.5) & (results["dataset"] == "student_label")]
+    rows = results[(results["level"] >= 0.5) & (results["dataset"] == "student_label")]
     rows = rows[(rows["metric"] == "accuracy") & (rows["test"] == "biased")]
     means = rows.groupby("technique")["value"].mean()
     folds = pd.read_csv(plain_or_packed(FOLDER / "folds.csv"))
-    folds = folds[(folds["beta"] >= 0.5) & (folds["dataset"] == "student_label")]
+    folds = folds[(folds["level"] >= 0.5) & (folds["dataset"] == "student_label")]
     folds = folds[(folds["metric"] == "accuracy") & (folds["test"] == "biased")]
     of_folds = folds.groupby(["technique", "repetition", "fold"])["value"].mean().unstack("technique")
     changes = of_folds["massaging"] - of_folds["none"]

@@ -110,7 +110,7 @@ def test_the_committed_run_is_the_shipped_experiment_in_full() -> None:
         for block in plan_blocks(experiment)
         for technique, _ in block.cells
     }
-    where = ["dataset", "beta", "repetition", "technique"]
+    where = ["dataset", "level", "repetition", "technique"]
     done = {tuple(row) for frame in (results, failures) for row in frame[where].to_numpy().tolist()}
     assert done == planned
     assert set(failures["status"]) <= {"skipped", "not_converged"}
@@ -209,10 +209,10 @@ def slopes(own: pd.DataFrame) -> list[NDArray[np.float64]]:
     """Return the sizes of the slopes over β of printed series and of ours, in standard errors of ours."""
     half = own["ci_high"] - own["ours"]
     own = own.assign(error=half / scipy.stats.t.ppf(0.975, own["n"] - 1))
-    betas = np.sort(own["beta"].unique())
+    betas = np.sort(own["level"].unique())
     weights = (betas - betas.mean()) / ((betas - betas.mean()) ** 2).sum()
     wide = {
-        name: own.pivot_table(name, ["technique", "metric"], "beta").to_numpy()
+        name: own.pivot_table(name, ["technique", "metric"], "level").to_numpy()
         for name in ("published", "ours", "error")
     }
     errors = np.sqrt(wide["error"] ** 2 @ weights**2)
@@ -236,7 +236,7 @@ def test_what_is_said_of_errors_with_a_small_bias_holds() -> None:
 def test_changes_of_discrimination_with_each_place_of_bias_are_committed() -> None:
     summary = pd.read_csv(ROOT / "results" / "variants_compas_places" / "summary.csv.xz")
     own = summary[(summary["test"] == "original") & (summary["metric"] == "discrimination")]
-    mean = own.set_index(["dataset", "technique", "beta"])["mean"]
+    mean = own.set_index(["dataset", "technique", "level"])["mean"]
     rows = re.findall(r"^\| `compas_places/(\w+)` \| [^|]+\|(.+)\| \d\.\d{3} \|$", report(), re.MULTILINE)
     assert len(rows) == 14
     names = ("drop_sensitive", "reweighing", "massaging", "preferential_sampling")

@@ -62,7 +62,7 @@ def test_a_dose_that_takes_nearly_all_there_is_is_in_no_mean() -> None:
     for learner, n in (("c45", (23, 18)), (OWN, (16, 12))):
         assert (fits(learner, 0.05), fits(learner, 0.1)) == n
     pooled_rows = tuning.regret()
-    pooled_rows = pooled_rows[(pooled_rows["dataset"] == "") & (pooled_rows["beta"] == 0.1)]
+    pooled_rows = pooled_rows[(pooled_rows["dataset"] == "") & (pooled_rows["level"] == 0.1)]
     assert set(pooled_rows["n_techniques"]) == {18, 12}
 
 

@@ -19,7 +19,7 @@ import pandas as pd
 __all__ = ["differences", "read_values", "value_files"]
 
 KEYS = (
-    *("scope", "table", "datasets", "dataset", "over", "bias", "beta", "technique", "classifier"),
+    *("scope", "table", "datasets", "dataset", "over", "bias", "level", "beta", "technique", "classifier"),
     *("repetition", "test", "fold", "attribute", "group", "column", "case", "variant", "relaxation"),
     *("of", "chosen_on", "against", "goal", "metric", "first", "second", "parity"),
 )

@@ -43,7 +43,7 @@ _KEPT = {
     ),
 }
 
-CELL = ("dataset", "bias", "beta", "technique", "classifier", "repetition")
+CELL = ("dataset", "bias", "level", "technique", "classifier", "repetition")
 
 _SMOKE = (
     *("--datasets", "adult", "compas", "--techniques", "none", "drop_sensitive", "massaging", "repair_0.50"),

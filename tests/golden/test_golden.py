@@ -70,7 +70,7 @@ def test_smoke_on_the_real_data_has_the_values_of_version_e5f630d(data_dir: Path
     assert "EMBEDDED" not in said
     assert all(json.loads((output / "manifest.json").read_text(encoding="utf-8"))["real_data"].values())
     now, then = pd.read_csv(output / "results.csv"), pd.read_csv(runs.GOLDEN / "smoke_e5f630d.csv")
-    now = now[now["metric"].isin(then["metric"])]
+    now, then = now[now["metric"].isin(then["metric"])], then.rename(columns={"beta": "level"})
     now, then = (frame.set_index(key)["value"].sort_index() for frame in (now, then))
     pd.testing.assert_series_equal(now, then, rtol=TOLERANCE, atol=TOLERANCE / 1000)
 
@@ -82,35 +82,35 @@ def test_golden_files_hold_few_bytes_and_no_words() -> None:
         assert not set(compare.WORDS) & {*pd.read_csv(path, nrows=0)}
 
 
-REFERENCE = "dataset,beta,metric,value,reason\na,0,x,0.25,\na,0.5,x,,no row is left\n"
+REFERENCE = "dataset,level,metric,value,reason\na,0,x,0.25,\na,0.5,x,,no row is left\n"
 
 
 @pytest.mark.parametrize(
     ("now", "tolerance", "told"),
     [
         (REFERENCE, 0.0, []),
-        ("metric,new,beta,dataset,reason,value\nx,1,0.5,a,in other words,\nx,1,0.0,a,,0.250\n", 0.0, []),
+        ("metric,new,level,dataset,reason,value\nx,1,0.5,a,in other words,\nx,1,0.0,a,,0.250\n", 0.0, []),
         (
             REFERENCE.replace("0.25,", "0.2500000001,"),
             0.0,
-            ["dataset=a, beta=0, metric=x: value was 0.25, is 0.2500000001"],
+            ["dataset=a, level=0, metric=x: value was 0.25, is 0.2500000001"],
         ),
         (REFERENCE.replace("0.25,", "0.2500000001,"), 1e-6, []),
         (
             REFERENCE.replace("0.5,x,,no row is left", "0.5,x,0.1,"),
             1e-6,
-            ["dataset=a, beta=0.5, metric=x: value was empty, is 0.1"],
+            ["dataset=a, level=0.5, metric=x: value was empty, is 0.1"],
         ),
         (
             REFERENCE.replace("a,0,x", "a,1,x"),
             0.0,
-            ["dataset=a, beta=0, metric=x: is missing", "dataset=a, beta=1, metric=x: is new"],
+            ["dataset=a, level=0, metric=x: is missing", "dataset=a, level=1, metric=x: is new"],
         ),
-        ("dataset,beta,metric\na,0,x\na,0.5,x\n", 0.0, ["lacks the columns value"]),
+        ("dataset,level,metric\na,0,x\na,0.5,x\n", 0.0, ["lacks the columns value"]),
         (
             REFERENCE + "a,0,x,0.25,\n",
             0.0,
-            ["dataset=a, beta=0, metric=x: several rows of this key in the folder"],
+            ["dataset=a, level=0, metric=x: several rows of this key in the folder"],
         ),
     ],
 )

@@ -11,7 +11,7 @@ from benchmark.runs.analysis import folder_statistics
 from tests.golden import runs
 
 RESULTS = runs.GOLDEN.parents[1] / "results"
-KEY = ["dataset", "bias", "classifier", "test", "beta", "technique", "goal"]
+KEY = ["dataset", "bias", "classifier", "test", "level", "technique", "goal"]
 
 MAP = {
     "baseline": ("baseline", "", ""),

@@ -80,7 +80,7 @@ def answers_at(
     )
     found = found[found["goal"] == goal]
     found = found.assign(outcome=outcomes(found))
-    return found.set_index(["technique", "beta"], drop=False)
+    return found.set_index(["technique", "level"], drop=False)
 
 
 def answers_of(

@@ -47,7 +47,7 @@ def made_up_results() -> pd.DataFrame:
         where = (dataset, "cpt", beta, technique, "c45", repetition, "original", metric)
         rows.append((*where, value + 0.02 * rng.normal()))
     results = pd.DataFrame(rows, columns=list(RESULT_COLUMNS))
-    lost = (results["technique"] == "plain") & (results["beta"] == 1.0) & (results["repetition"] == 0)
+    lost = (results["technique"] == "plain") & (results["level"] == 1.0) & (results["repetition"] == 0)
     results.loc[lost & (results["metric"] == "accuracy"), "value"] = np.nan
     return results
 

@@ -95,7 +95,7 @@ def made_up_ranks(names: list[str]) -> pd.DataFrame:
     """Return ranks in the order of the names, of which every four neighbours do not differ."""
     rows = []
     for metric, (over, beta) in itertools.product(
-        METRICS, [("dataset beta", np.nan), *(("dataset", beta) for beta in BETAS)]
+        METRICS, [("dataset level", np.nan), *(("dataset", beta) for beta in BETAS)]
     ):
         for i, name in enumerate(names):
             first = max(0, i - 3) + 1
@@ -122,6 +122,6 @@ def made_up_ranks(names: list[str]) -> pd.DataFrame:
                     np.nan if np.isfinite(rank) else 1.0,
                 )
             )
-    columns = ["datasets", "over", "beta", "bias", "classifier", "test", "metric", "technique", "mean_rank"]
+    columns = ["datasets", "over", "level", "bias", "classifier", "test", "metric", "technique", "mean_rank"]
     columns += ["groups", "n_techniques", "n_blocks", "n_datasets", "datasets_needed"]
     return pd.DataFrame(rows, columns=[*columns, "reason", "reason_dataset", "reason_level"])

@@ -56,7 +56,7 @@ def prepared(rates: tuple[float, float] | None = None, kind: str = "label") -> R
         embedded=False,
     )
     manifest = own.manifest.model_copy(update={"datasets": (dataset,)})
-    results = own.results.assign(beta=own.results["beta"].replace(0.5, 0.1))
+    results = own.results.assign(level=own.results["level"].replace(0.5, 0.1))
     return run_statistics(RunFrames.of(manifest, results, own.failures))
 
 
@@ -87,7 +87,7 @@ def test_a_dose_that_takes_nearly_all_is_told_after_lower_ones() -> None:
 def test_files_and_figures_go_by_dose() -> None:
     statistics = prepared()
     for name, frame in statistics.frames.items():
-        assert ("dose" in frame.columns) or ("beta" not in frame.columns), name
+        assert ("beta" in frame.columns) == ({"dataset", "bias", "level"} <= {*frame.columns}), name
     names = [name for name, _ in statistics_figures(statistics)]
     assert names
     assert not [name for name in names if "beta" in name]
@@ -148,7 +148,7 @@ def test_with_rates_the_line_at_or_above_is_told_and_decides(
     reasons = {
         goal: set(own["level_reason"])
         for goal, own in statistics.answers.groupby("goal")
-        if (own["beta"] > 0).any()
+        if (own["level"] > 0).any()
     }
     assert (HIDDEN_BIAS in reasons[RESTORE]) != kept
     assert HIDDEN_BIAS not in reasons[EQUALISE]

@@ -35,7 +35,7 @@ def test_an_edit_of_no_parent_of_the_label_turns_labels_and_is_described_so(made
     assert dataset["network"]["edited_edges"] == []
     (described,) = made.finished.manifest.datasets
     assert not any(bias.inert for bias in described.bias)
-    assert set(made.results["beta"]) == {0.0, 0.5}
+    assert set(made.results["level"]) == {0.0, 0.5}
 
 
 def test_statistics_say_that_labels_were_turned(made: benchmark.Run) -> None:

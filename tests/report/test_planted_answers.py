@@ -158,7 +158,7 @@ def read(folder: Path, name: str) -> pd.DataFrame:
 
 
 def test_each_sort_is_found_for_what_it_is(run: tuple[Path, str, str]) -> None:
-    answers = read(run[0], "answers").set_index(["technique", "beta"])
+    answers = read(run[0], "answers").set_index(["technique", "level"])
     for name in DEGENERATE:
         own = answers.loc[name, ["degenerate", "n_recorded", "n_degenerate"]]
         assert set(own.itertuples(index=False, name=None)) == {("refuses_all", 10, 10)}
@@ -224,7 +224,7 @@ def test_page_and_figures_describe_the_planted_bias_in_the_same_words(run: tuple
 
 
 def test_summary_and_statistics_have_the_same_intervals(run: tuple[Path, str, str]) -> None:
-    key = ["dataset", "bias", "beta", "technique", "classifier", "test", "metric"]
+    key = ["dataset", "bias", "level", "technique", "classifier", "test", "metric"]
     both = pd.read_csv(run[0] / "summary.csv").merge(
         pd.read_csv(run[0] / "statistics" / "intervals.csv"), on=key, suffixes=("", "_there")
     )

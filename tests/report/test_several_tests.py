@@ -65,7 +65,7 @@ def test_every_frame_has_of_a_test_what_a_run_of_that_test_alone_has(
 def test_the_summary_is_of_one_test(folder: Path) -> None:
     summary = read_run(folder).summary
     results, _ = frames()
-    keys = ["dataset", "bias", "beta", "technique", "classifier", "test", "metric"]
+    keys = ["dataset", "bias", "level", "technique", "classifier", "test", "metric"]
     expected = results.groupby(keys)["value"].agg(["mean", "count"])
     found = summary.set_index(keys)
     assert found.index.is_unique
@@ -127,7 +127,7 @@ def test_the_means_of_the_face_are_of_one_test(folder: Path) -> None:
     shown = Run(folder)._means()
     assert list(shown.index.names) == ["dataset", "bias", "test", "technique"]
     results, _ = frames()
-    own = results.query("dataset == 'adult' and bias == 'label' and beta == 0.5 and metric == 'accuracy'")
+    own = results.query("dataset == 'adult' and bias == 'label' and level == 0.5 and metric == 'accuracy'")
     expected = own.groupby(["test", "technique"])["value"].mean()
     for (test, technique), mean in expected.items():
         assert shown.loc[("adult", "label", test, technique), ("accuracy", 0.5)] == pytest.approx(mean)

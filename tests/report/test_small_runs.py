@@ -62,10 +62,10 @@ def test_one_repetition_of_folds_is_reported(folds: benchmark.Run) -> None:
     middle = own[["improvement_low", "improvement_high"]].mean(axis=1)
     np.testing.assert_allclose(middle, own["improvement"], atol=1e-12)
     # What the terminal and the file of answers say is of the same judgement.
-    answers = found.answers.set_index(["beta", "technique"])
+    answers = found.answers.set_index(["level", "technique"])
     assert answers["tested"].any()
     assert "promising" not in set(answers["verdict"])
-    again = folds.compare().set_index(["beta", "technique"])
+    again = folds.compare().set_index(["level", "technique"])
     assert again["verdict"].to_dict() == answers["verdict"].to_dict()
 
 

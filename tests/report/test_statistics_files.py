@@ -100,7 +100,7 @@ def useless_baseline(folder: Path, accepted: dict[str, float], share: float) -> 
     """Return the statistics of a run whose baseline accepts such shares in some of its samples at β = 1."""
     path = write_folder(folder, names=("one",), repetitions=10)
     table = pd.read_csv(path / "results.csv")
-    own = (table["technique"] == "none") & (table["beta"] == 1) & (table["repetition"] < 10 * share)
+    own = (table["technique"] == "none") & (table["level"] == 1) & (table["repetition"] < 10 * share)
     changed = table["metric"].map(accepted).where(own)
     (path / "results.csv").write_text(csv_text(table.assign(value=changed.fillna(table["value"]))))
     return folder_statistics(path)
@@ -109,14 +109,14 @@ def useless_baseline(folder: Path, accepted: dict[str, float], share: float) -> 
 def test_what_the_rule_refuses_is_not_shown_as_useful(tmp_path: Path) -> None:
     path = write_folder(tmp_path / "run", names=("one", "two"))
     table = pd.read_csv(path / "results.csv")
-    own = (table["technique"] == "massaging") & (table["beta"] == 0.5) & (table["dataset"] == "one")
+    own = (table["technique"] == "massaging") & (table["level"] == 0.5) & (table["dataset"] == "one")
     # Few are accepted, in both groups, by a classifier that decides nevertheless.
     few = {"accepted": 0.03, "accepted_deprived": 0.02, "accepted_favored": 0.04}
     changed = table["metric"].map(few).where(own)
     (path / "results.csv").write_text(csv_text(table.assign(value=changed.fillna(table["value"]))))
     found = folder_statistics(path)
     key = {"dataset": "one", "technique": "massaging"}
-    refused = only(found.answers, **key, beta=0.5)
+    refused = only(found.answers, **key, level=0.5)
     assert (refused["verdict"], refused["reason"], refused["better"]) == (
         "not_usable",
         "too_few_accepted",
@@ -138,7 +138,7 @@ def test_a_baseline_that_is_seldom_constant_is_compared_with(
     found = useless_baseline(tmp_path / "run", accepted, share)
     assert not found.answers["baseline_degenerate"].any()
     better = found.compared[found.compared["better"]]
-    assert ("reweighing", 1.0) in set(better[["technique", "beta"]].itertuples(index=False, name=None))
+    assert ("reweighing", 1.0) in set(better[["technique", "level"]].itertuples(index=False, name=None))
     of_baseline = facts_of(found).scenarios[0].answers[0].levels[-1].techniques[0]
     assert of_baseline.role == "baseline"
     assert [remark.code for remark in of_baseline.remarks] == ["constant"]
@@ -147,7 +147,7 @@ def test_a_baseline_that_is_seldom_constant_is_compared_with(
 
 def test_nothing_is_compared_with_a_mostly_constant_baseline(tmp_path: Path) -> None:
     found = useless_baseline(tmp_path / "run", EVERYBODY, 0.6)
-    at_one = found.answers["beta"] == 1
+    at_one = found.answers["level"] == 1
     assert (found.answers["baseline_degenerate"] == at_one).all()
     level = facts_of(found).scenarios[0].answers[0].levels[-1]
     assert level.reason is not None
@@ -165,12 +165,12 @@ def test_levels_without_effect_count_once_and_say_nothing_of_ranks(tmp_path: Pat
     (path / "manifest.json").write_text(json.dumps(manifest))
     table = pd.read_csv(path / "results.csv")
     # Degenerate at a level that stands for no other than the first.
-    gone = (table["dataset"] == "one") & (table["beta"] > 0) & (table["technique"] == "massaging")
+    gone = (table["dataset"] == "one") & (table["level"] > 0) & (table["technique"] == "massaging")
     table.loc[gone & table["metric"].str.startswith("accepted"), "value"] = 0.0
     (path / "results.csv").write_text(csv_text(table))
     found = folder_statistics(path)
     pooled = found.ranks[
-        (found.ranks["over"] == "dataset beta") & (found.ranks["metric"] == "discrimination")
+        (found.ranks["over"] == "dataset level") & (found.ranks["metric"] == "discrimination")
     ]
     assert set(pooled["n_blocks"]) == {1 + len(BETAS)}
     assert pooled["mean_rank"].notna().all()
@@ -199,27 +199,27 @@ def test_ranks_and_fronts_say_who_is_below_the_constant_answer_and_where(statist
     constants = statistics.standing.assign(
         below_constant=(statistics.standing["technique"] == "massaging")
         & (statistics.standing["dataset"] == "two")
-        & (statistics.standing["beta"] > 0)
+        & (statistics.standing["level"] > 0)
     )
     ranks = with_below(statistics.ranks.drop(columns=list(BELOW_COLUMNS)), constants)
     own = ranks[(ranks["technique"] == "massaging") & ranks["datasets"].str.contains("two")]
-    assert set(own.loc[own["over"] == "dataset beta", "below_constant_betas"]) == {"0.5 1"}
+    assert set(own.loc[own["over"] == "dataset level", "below_constant_levels"]) == {"0.5 1"}
     single = own[own["over"] == "dataset"]
-    assert set(single.loc[single["beta"] == 0.5, "below_constant_betas"]) == {"0.5"}
-    assert not single.loc[single["beta"] == 0, "below_constant"].any()
+    assert set(single.loc[single["level"] == 0.5, "below_constant_levels"]) == {"0.5"}
+    assert not single.loc[single["level"] == 0, "below_constant"].any()
     assert not ranks.loc[ranks["technique"] != "massaging", "below_constant"].any()
     fronts = with_below(statistics.pareto.drop(columns=list(BELOW_COLUMNS)), constants)
     marked = fronts[fronts["below_constant"]]
     assert set(marked["dataset"]) == {"two"}
     assert set(marked["technique"]) == {"massaging"}
-    assert (marked["below_constant_betas"] == marked["beta"].map("{:g}".format)).all()
+    assert (marked["below_constant_levels"] == marked["level"].map("{:g}".format)).all()
     facts = facts_of(replace(statistics, ranks=ranks, standing=constants))
     assert [row.technique for row in facts.ranks[0].techniques if not row.usable] == ["massaging"]
 
 
 def test_p_values_are_those_of_ten_signs_and_nine_tests(statistics: RunStatistics) -> None:
     row = only(
-        statistics.comparisons, dataset="two", technique="massaging", beta=0.5, metric="discrimination"
+        statistics.comparisons, dataset="two", technique="massaging", level=0.5, metric="discrimination"
     )
     assert row["improvement"] == pytest.approx(0.2)
     assert row["p_paired"] == pytest.approx(2 / 2**10)
@@ -229,25 +229,25 @@ def test_p_values_are_those_of_ten_signs_and_nine_tests(statistics: RunStatistic
 
 def test_failures_are_missing_repetitions(statistics: RunStatistics) -> None:
     names = {"technique": "repair_0.5", "metric": "accuracy"}
-    row = only(statistics.intervals, dataset="one", beta=0.0, **names)
+    row = only(statistics.intervals, dataset="one", level=0.0, **names)
     assert (row["n"], row["missing"]) == (8, 2)
     for beta in BETAS:
-        row = only(statistics.intervals, dataset="two", beta=beta, **names)
+        row = only(statistics.intervals, dataset="two", level=beta, **names)
         assert (row["n"], row["missing"]) == (0, 10)
-        row = only(statistics.comparisons, dataset="two", beta=beta, **names)
+        row = only(statistics.comparisons, dataset="two", level=beta, **names)
         assert (row["missing"], row["reason"]) == (10, "few_pairs")
 
 
 def test_ranks_are_over_datasets_with_and_without_beta(statistics: RunStatistics) -> None:
     own = statistics.ranks[statistics.ranks["metric"] == "discrimination"]
-    at_half = own[(own["over"] == "dataset") & (own["beta"] == 0.5)]
+    at_half = own[(own["over"] == "dataset") & (own["level"] == 0.5)]
     assert dict(zip(at_half["technique"], at_half["mean_rank"], strict=True)) == pytest.approx(
         {"massaging": 1, "reweighing": 2, "none": 3, "repair_0.5": np.nan}, nan_ok=True
     )
     gone = only(at_half, technique="repair_0.5")
     assert gone[["reason", "reason_dataset", "reason_level"]].tolist() == ["no_value", "two", 0.5]
-    pooled = own[own["over"] == "dataset beta"]
-    assert pooled["beta"].isna().all()
+    pooled = own[own["over"] == "dataset level"]
+    assert pooled["level"].isna().all()
     # Massaging is 1st, 1st, and at 1 beside none; reweighing 3rd, 2nd, 1st.
     assert only(pooled, technique="reweighing")["mean_rank"] == pytest.approx(2)
     assert only(pooled, technique="reweighing")["n_blocks"] == 6
@@ -264,7 +264,7 @@ def test_techniques_are_ranked_where_all_of_them_were_tried(uneven: RunStatistic
 
 def test_trade_offs_are_with_accuracy(statistics: RunStatistics) -> None:
     # Massaging has the least discrimination, repair the highest accuracy.
-    front = statistics.pareto[(statistics.pareto["dataset"] == "one") & (statistics.pareto["beta"] == 0)]
+    front = statistics.pareto[(statistics.pareto["dataset"] == "one") & (statistics.pareto["level"] == 0)]
     assert set(zip(front["first"], front["second"], strict=True)) == {("discrimination", "accuracy")}
     assert set(front.loc[front["on_front"], "technique"]) == {"massaging", "repair_0.5"}
 
@@ -314,7 +314,7 @@ def test_changes_stand_beside_values_with_interval_and_sign(statistics: RunStati
     assert [name for name, is_best in best.items() if is_best] == ["Massaging"]
     change = {row.names[2]: row.cells[1] for row in rows_of(table, 1)}["Massaging"]
     row = only(
-        statistics.comparisons, dataset="one", technique="massaging", beta=0.5, metric="discrimination"
+        statistics.comparisons, dataset="one", technique="massaging", level=0.5, metric="discrimination"
     )
     assert change.mean == row["difference"]
     ends = (change.mean - change.half_width, change.mean + change.half_width)

@@ -37,7 +37,7 @@ def statistics() -> RunStatistics:
 
 def named(statistics: RunStatistics, goal: str) -> dict[str, str]:
     """Return the outcome of each technique with planted bias."""
-    rows = statistics.answers.query("goal == @goal and beta == 0.5")
+    rows = statistics.answers.query("goal == @goal and level == 0.5")
     return dict(zip(rows["technique"], outcomes(rows), strict=True))
 
 
@@ -67,7 +67,7 @@ def test_each_goal_recommends_what_serves_it(statistics: RunStatistics) -> None:
         goal: statistics.answers.query("goal == @goal and choice.str.contains('least')") for goal in GOALS
     }
     assert least[RESTORE]["technique"].tolist() == ["undoes"]
-    assert least[EQUALISE].query("beta == 0.5")["technique"].tolist() == ["evens"]
+    assert least[EQUALISE].query("level == 0.5")["technique"].tolist() == ["evens"]
 
 
 def test_pages_and_the_terminal_name_what_serves_each_goal(statistics: RunStatistics) -> None:
@@ -86,18 +86,18 @@ def test_pages_and_the_terminal_name_what_serves_each_goal(statistics: RunStatis
 
 def test_ranks_to_restore_are_of_planted_bias_alone(statistics: RunStatistics) -> None:
     ranks = statistics.ranks[statistics.ranks["metric"] == DISTANCE]
-    assert set(ranks["beta"].dropna()) == {0.5}
+    assert set(ranks["level"].dropna()) == {0.5}
     assert ranks["mean_rank"].notna().all()
     of_comparisons = statistics.comparisons.query("metric == @DISTANCE")
-    assert set(of_comparisons["beta"]) == {0.0, 0.5}, "comparisons are complete"
+    assert set(of_comparisons["level"]) == {0.0, 0.5}, "comparisons are complete"
     fronts = statistics.pareto[statistics.pareto["first"] == DISTANCE]
-    assert not fronts.loc[fronts["beta"] == 0, "on_front"].any()
+    assert not fronts.loc[fronts["level"] == 0, "on_front"].any()
 
 
 def test_where_nothing_is_to_undo_nothing_is_ranked_to_restore() -> None:
     run = run_of()
     still = run.results["metric"].eq("discrimination") & run.results["technique"].eq("none")
-    values = run.results["value"].mask(still & (run.results["beta"] > 0), CLEAN[0] + 0.01)
+    values = run.results["value"].mask(still & (run.results["level"] > 0), CLEAN[0] + 0.01)
     found = run_statistics(RunFrames.of(run.manifest, run.results.assign(value=values), run.failures))
     assert set(named(found, RESTORE).values()) == {"baseline", "nothing_to_undo"}
     assert not (found.ranks["metric"] == DISTANCE).any()
@@ -127,7 +127,7 @@ def test_a_row_of_ranks_names_what_is_ranked_and_calls_nobody_useless_for_anothe
     results = run.results
     copy = results.assign(dataset="other")
     # Nothing is to undo on the other dataset, and there "undoes" is below the constant.
-    still = copy["metric"].eq("discrimination") & copy["technique"].eq("none") & copy["beta"].gt(0)
+    still = copy["metric"].eq("discrimination") & copy["technique"].eq("none") & copy["level"].gt(0)
     low = copy["metric"].eq("accuracy") & copy["technique"].eq("undoes")
     copy["value"] = copy["value"].mask(still, CLEAN[0] + 0.01).mask(low, 0.6)
     manifest = changed(run.manifest, datasets=(own, other))
@@ -168,7 +168,7 @@ def test_against_a_technique_the_clean_model_is_the_untreated_learner_s(
     own, against = (run_statistics(run_of(), baseline=baseline) for baseline in (None, other))
     assert set(own.answers["clean_model"]) == set(against.answers["clean_model"]) == {"none"}
     assert set(against.answers["baseline"]) == {other}
-    where = ["goal", "beta", "technique"]
+    where = ["goal", "level", "technique"]
     limits = ["reference", "reference_deprived", "reference_favored", "accuracy_floor"]
     pd.testing.assert_frame_equal(
         *(statistics.answers.set_index(where)[limits] for statistics in (own, against))

@@ -31,7 +31,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory, before: RunStatistics) -> P
     """Return a folder with a frontier from the baseline to parity, at a cost of 0.01."""
     path = write_folder(tmp_path_factory.mktemp("run"), names=("one",), repetitions=6)
     own = before.everything[before.everything["technique"] == "none"]
-    wide = own.pivot(index=["beta", "repetition"], columns="metric", values="value")
+    wide = own.pivot(index=["level", "repetition"], columns="metric", values="value")
     rows = [
         ("one", "cpt", beta, "none", "c45", i, "original", r, accuracy - 0.01 * (1 - r), r * gap)
         for (beta, i), accuracy, gap in zip(wide.index, wide["accuracy"], wide["discrimination"], strict=True)
@@ -54,7 +54,7 @@ def test_the_gaps_are_a_file_and_the_answers_are_as_before(
     for name, frame in before.frames.items():
         pd.testing.assert_frame_equal(frame, found.frames[name])
     assert tuple(found.frames["answers"].columns) == ANSWER_COLUMNS
-    standing = found.answers.set_index(["technique", "beta"])["frontier"]
+    standing = found.answers.set_index(["technique", "level"])["frontier"]
     assert standing["massaging", 0.5] == "inside"
     assert standing["repair_0.5", 0.5] == ""  # it has no value
     assert standing["none", 0.5] == "on"

@@ -71,7 +71,7 @@ def test_failed_cells_are_rows(run: Run) -> None:
     summary = summary_of(run)
     n_datasets, n_betas = len(run.description.datasets), len(run.description.levels)
     assert len(summary) == n_datasets * n_betas * len(TECHNIQUES) * len(METRICS)
-    failed = summary[(summary["dataset"] == DUTCH.name) & (summary["beta"] == 1) & (summary["n"] == 0)]
+    failed = summary[(summary["dataset"] == DUTCH.name) & (summary["level"] == 1) & (summary["n"] == 0)]
     assert list(failed["technique"].unique()) == ["uniform_sampling", "preferential_sampling"]
     assert list(failed["metric"]) == 2 * [metric.name for metric in METRICS]
 
@@ -99,11 +99,11 @@ def test_csv_reads_back_as_the_same_numbers(run: Run) -> None:
     for column in ("mean", "std", "ci_low", "ci_high", "n"):
         back = [float(row[column] or "nan") for row in rows]
         np.testing.assert_array_equal(back, summary[column].to_numpy(dtype=float))
-    assert {row["beta"] for row in rows} == {"0.0", "0.25", "0.5", "0.75", "1.0"}
+    assert {row["level"] for row in rows} == {"0.0", "0.25", "0.5", "0.75", "1.0"}
 
 
 def test_repeated_keys_are_refused(run: Run) -> None:
-    with pytest.raises(StatisticsError, match=r"several rows of one key.*beta=0\.0, technique=none"):
+    with pytest.raises(StatisticsError, match=r"several rows of one key.*level=0\.0, technique=none"):
         check_read("results", pd.concat([run.results, run.results.head(1)]), run.description)
     with pytest.raises(StatisticsError, match="several rows of one key"):
         check_read("failures", pd.concat([run.failures, run.failures.head(1)]), run.description)
@@ -111,7 +111,7 @@ def test_repeated_keys_are_refused(run: Run) -> None:
 
 @pytest.mark.parametrize(
     ("column", "value"),
-    [("dataset", "iris"), ("technique", "magic"), ("metric", "beauty"), ("beta", 0.3)],
+    [("dataset", "iris"), ("technique", "magic"), ("metric", "beauty"), ("level", 0.3)],
 )
 def test_undescribed_names_are_refused(run: Run, column: str, value: object) -> None:
     results = run.results.copy()

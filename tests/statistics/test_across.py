@@ -181,8 +181,8 @@ def test_degenerate_comparisons_have_reasons() -> None:
 def test_blocks_are_made_of_the_axes_that_are_pooled() -> None:
     table = random_results()
     assert len(rank_table(table, GOALS)) == 3 * 3 * 2  # techniques, levels of bias, metrics
-    pooled = rank_table(table, GOALS, over=["dataset", "beta"])
-    assert pooled["beta"].isna().all()
+    pooled = rank_table(table, GOALS, over=["dataset", "level"])
+    assert pooled["level"].isna().all()
     assert (pooled["n_blocks"] == 6).all()
     assert (pooled["n_datasets"] == 2).all()
     assert pooled[pooled["metric"] == "discrimination"]["technique"].tolist() == [

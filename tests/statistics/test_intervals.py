@@ -77,7 +77,7 @@ def test_missing_repetitions_are_counted() -> None:
 def test_a_cell_without_results_is_a_row() -> None:
     table = pd.concat([results({"a": [1, 2], "b": [3, 4]}), results({"a": [5, 6]}, beta=1)])
     found = cell_intervals(table)
-    empty = found[(found["technique"] == "b") & (found["beta"] == 1)].iloc[0]
+    empty = found[(found["technique"] == "b") & (found["level"] == 1)].iloc[0]
     assert (empty["n"], empty["missing"]) == (0, 2)
     assert np.isnan(empty["mean"])
     # Another dataset's techniques and metrics are not expected here.
@@ -87,7 +87,7 @@ def test_a_cell_without_results_is_a_row() -> None:
 
 def test_the_order_of_the_rows_does_not_matter() -> None:
     table = random_results()
-    key = ["dataset", "beta", "technique", "metric"]
+    key = ["dataset", "level", "technique", "metric"]
     found = cell_intervals(table).sort_values(key, ignore_index=True)
     shuffled = cell_intervals(table.sample(frac=1, random_state=1))
     pd.testing.assert_frame_equal(found, shuffled.sort_values(key, ignore_index=True), rtol=1e-12)
@@ -102,7 +102,7 @@ _OTHER_RUNS = ("groups", "learners", "legast2025", "suite", "fairness_cost", "tu
 def test_means_and_intervals_of_a_committed_run_are_those_of_its_summary(name: str) -> None:
     run = read_frames(RESULTS / name)
     found = cell_intervals(to_cells(run.results, run.resampling))
-    key = ["dataset", "bias", "beta", "technique", "classifier", "test", "metric"]
+    key = ["dataset", "bias", "level", "technique", "classifier", "test", "metric"]
     both = found.merge(run.summary, on=key, suffixes=("", "_told"))
     assert len(both) == len(found) > 900
     for name in ("mean", "ci_low", "ci_high"):
@@ -150,7 +150,7 @@ def test_distances_have_one_sense() -> None:
 def test_cells_stand_in_the_order_of_levels_techniques_metrics() -> None:
     table = pd.concat([results({"b": [1], "a": [2]}, beta=0.5), results({"a": [3]}, beta=0.0)])
     cells = to_cells(table)
-    assert list(zip(cells.keys["beta"], cells.keys["technique"], strict=True)) == [
+    assert list(zip(cells.keys["level"], cells.keys["technique"], strict=True)) == [
         (0.0, "b"),
         (0.0, "a"),
         (0.5, "b"),

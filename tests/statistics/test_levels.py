@@ -16,7 +16,7 @@ CLEAN, BIASED = np.array([0.10, 0.14, 0.21, 0.12]), np.array([0.30, 0.29, 0.44, 
 
 def rows(values: np.ndarray, beta: float, **more: object) -> pd.DataFrame:
     return pd.DataFrame(
-        {**KEY, "technique": "none", "beta": beta, "repetition": range(len(values)), "value": values, **more}
+        {**KEY, "technique": "none", "level": beta, "repetition": range(len(values)), "value": values, **more}
     )
 
 
@@ -24,7 +24,7 @@ def test_changes_are_of_the_same_repetitions() -> None:
     results = pd.concat([rows(CLEAN, 0.0), rows(BIASED, 0.2), rows(CLEAN, 0.2, technique="repair")])
     (own,) = level_changes(results, "none").itertuples(index=False)
     low, high = stats.ttest_1samp(BIASED - CLEAN, 0).confidence_interval(0.95)
-    assert (own.beta, own.n, own.change) == (0.2, 4, pytest.approx((BIASED - CLEAN).mean()))
+    assert (own.level, own.n, own.change) == (0.2, 4, pytest.approx((BIASED - CLEAN).mean()))
     assert (own.change_low, own.change_high) == (pytest.approx(low), pytest.approx(high))
     overlapping = level_changes(results, "none", Resampling({"d": 0.5}))
     wide = float(overlapping["change_high"].iloc[0] - own.change)

@@ -133,9 +133,9 @@ def test_a_comparison_by_hand() -> None:
 def test_a_frame_holds_what_the_array_functions_say() -> None:
     table = random_results(n=15)
     found = compare(table, baseline="a")
-    wide = table.set_index(["dataset", "beta", "metric", "technique", "repetition"])["value"]
+    wide = table.set_index(["dataset", "level", "metric", "technique", "repetition"])["value"]
     for row in found.itertuples():
-        a, b = (wide[row.dataset, row.beta, row.metric, name].to_numpy() for name in ("a", row.technique))
+        a, b = (wide[row.dataset, row.level, row.metric, name].to_numpy() for name in ("a", row.technique))
         gain = (b - a if row.metric == "accuracy" else np.abs(a) - np.abs(b))[None]
         assert row.p_paired == sign_flip_p_values(gain)[0]
         assert row.p_method == "sampled"
@@ -166,7 +166,7 @@ def test_a_large_family_has_enough_sign_flips_to_be_significant() -> None:
 def test_pairs_are_made_by_repetition() -> None:
     table = random_results()
     shuffled = table.sample(frac=1, random_state=3)
-    key = ["dataset", "beta", "technique", "metric"]
+    key = ["dataset", "level", "technique", "metric"]
     one, other = (compare(t, "a").sort_values(key, ignore_index=True) for t in (table, shuffled))
     pd.testing.assert_frame_equal(one, other, rtol=1e-9)
 

@@ -95,7 +95,7 @@ def test_better_and_worse_are_beyond_the_margin_and_everything_else_is_not_shown
         "c": noisy((0.42, 0.8, 0.4, 0.2, 0.6), 0.001),
         "d": noisy((0.41, 0.8, 0.4, 0.2, 0.6), 0.05),
     }
-    found = answers_at({0.5: cells})["outcome"].droplevel("beta").to_dict()
+    found = answers_at({0.5: cells})["outcome"].droplevel("level").to_dict()
     assert found == {"none": "baseline", "a": "helps", "b": "not_shown", "c": "harms", "d": "not_shown"}
 
 
@@ -393,12 +393,12 @@ def test_within_the_margin_of_the_least_the_most_accurate_is_named() -> None:
     }
     constant = ConstantAnswer(0.4, groups=(0.2, 0.4))
     found = answers_at({0.5: cells}, constant=constant)
-    assert found["choice"].droplevel("beta").to_dict() == {
+    assert found["choice"].droplevel("level").to_dict() == {
         **{"none": "", "a": "", "b": ""},
         **{"c": "least cheap", "d": ""},
     }
     # The second and third are as near, and less accurate by more than the margin: the third is not outdone.
-    assert found["tied"].droplevel("beta").to_dict() == {
+    assert found["tied"].droplevel("level").to_dict() == {
         **{"none": "", "d": ""},
         **{"a": "least", "b": "least", "c": "least"},
     }
@@ -436,14 +436,14 @@ def restoring(**more: Cell) -> dict[float, dict[str, Cell]]:
 
 def verdicts_for(goal: str, levels: dict[float, dict[str, Cell]], **settings: object) -> dict[str, str]:
     found = answers_at(levels, goal=goal, **settings)  # type: ignore[arg-type]
-    return {str(name): str(verdict) for name, verdict in found["outcome"].xs(0.5, level="beta").items()}
+    return {str(name): str(verdict) for name, verdict in found["outcome"].xs(0.5, level="level").items()}
 
 
 def test_each_goal_has_its_own_winner() -> None:
     restored, equal = (answers_at(restoring(), goal=goal) for goal in (RESTORE, EQUALISE))
-    assert set(restored["beta"]) == {0.5}, "at level 0 there is nothing to restore"
-    assert restored["choice"].xs(0.5, level="beta").to_dict() == {"none": "", "a": "", "b": "least cheap"}
-    assert equal["choice"].xs(0.5, level="beta").to_dict() == {"none": "", "a": "least", "b": "cheap"}
+    assert set(restored["level"]) == {0.5}, "at level 0 there is nothing to restore"
+    assert restored["choice"].xs(0.5, level="level").to_dict() == {"none": "", "a": "", "b": "least cheap"}
+    assert equal["choice"].xs(0.5, level="level").to_dict() == {"none": "", "a": "least", "b": "cheap"}
     row = restored.loc[("b", 0.5)]
     assert row["metric"] == "restoration_distance"
     numbers = row[["value", "distance", "change", "improvement"]].tolist()
@@ -486,14 +486,14 @@ def test_where_nothing_can_be_restored_no_technique_is_chosen(reason: str) -> No
     assert set(found["level_reason"]) == {reason}
     assert not found[["choice", "tied", "dominated_by"]].ne("").any(axis=None)
     assert verdicts_for(EQUALISE, restoring(), undo=undo)["a"] == "helps"
-    other = undo.assign(beta=0.8)
+    other = undo.assign(level=0.8)
     assert verdicts_for(RESTORE, restoring(), undo=other)["b"] == "helps"
     # Of another baseline the same is true.
     assert answers_at(restoring(), goal=RESTORE, undo=undo, baseline="a")["outcome"]["b", 0.5] == reason
 
 
 def test_what_compares_with_a_clean_model_is_ranked_where_there_is_something_to_restore() -> None:
-    columns = ["dataset", "bias", "classifier", "test", "beta", "technique", "metric"]
+    columns = ["dataset", "bias", "classifier", "test", "level", "technique", "metric"]
     rows = [
         (beta, test, metric)
         for beta in (0.0, 0.5, 0.8)
@@ -501,12 +501,12 @@ def test_what_compares_with_a_clean_model_is_ranked_where_there_is_something_to_
         for metric in ("restoration_distance", "agreement", "discrimination")
     ]
     keys = pd.DataFrame([("set", "cpt", "c45", t, b, "a", m) for b, t, m in rows], columns=columns)
-    undo = keys[["dataset", "bias", "classifier", "test", "beta"]].drop_duplicates()
+    undo = keys[["dataset", "bias", "classifier", "test", "level"]].drop_duplicates()
     undo = undo.assign(
-        baseline="none", technique="", undo=np.where(undo["beta"] == 0.8, "nothing_to_undo", "")
+        baseline="none", technique="", undo=np.where(undo["level"] == 0.8, "nothing_to_undo", "")
     )
     left_out = unranked(keys, Baselines({("set", "c45"): "none"}), undo)
-    assert keys[~left_out & (keys["metric"] != "discrimination")][["beta", "test"]].to_numpy().tolist() == [
+    assert keys[~left_out & (keys["metric"] != "discrimination")][["level", "test"]].to_numpy().tolist() == [
         [0.5, "original"],
         [0.5, "original"],
     ]
@@ -556,7 +556,7 @@ def test_doing_nothing_has_a_row_of_its_own_before_another_baseline() -> None:
         "a": (0.1, 0.75, 0.3, 0.25, 0.35),
     }
     found = answers_at({0.5: cells}, baseline="drop")
-    assert found["outcome"].droplevel("beta").to_dict() == {
+    assert found["outcome"].droplevel("level").to_dict() == {
         **{"none": "reference", "drop": "baseline"},
         **{"a": "helps"},
     }

@@ -312,7 +312,7 @@ def test_linearised_intervals_hold_the_true_ratio() -> None:
     held, of = (people.sum(dtype=float) for people in draw((2_000_000,)))
     share, among = draw((n_cells, n))
     rows = pd.DataFrame(0, index=range(n_cells * n), columns=list(DECISION_COLUMNS))
-    rows = rows.assign(dataset="one", bias="cpt", beta=0.5, classifier="c45", test="original")
+    rows = rows.assign(dataset="one", bias="cpt", level=0.5, classifier="c45", test="original")
     rows["technique"] = np.repeat([f"t{i}" for i in range(n_cells)], n)
     rows["repetition"] = np.tile(np.arange(n), n_cells)
     rows["deprived_1101"], rows["deprived_1100"] = share.ravel(), (among - share).ravel()
@@ -348,7 +348,7 @@ FAR = {"none": [0.30, 0.31, 0.29, 0.30, 0.32], "refit_clean": [0.10, 0.11, 0.12,
 def test_there_is_something_to_undo_where_the_baseline_is_farther_than_a_refit() -> None:
     table = undo(distances=FAR)
     assert table.iloc[0].to_dict() == {
-        **{"dataset": "one", "bias": "cpt", "classifier": "c45", "test": "original", "beta": 0.5},
+        **{"dataset": "one", "bias": "cpt", "classifier": "c45", "test": "original", "level": 0.5},
         **{"baseline": "none", "technique": "", "undo": ""},
     }
     assert len(table) == 1

@@ -106,7 +106,7 @@ def test_the_answer_by_lot_is_right_as_often_as_two_draws_agree() -> None:
 
 
 def test_a_frontier_is_one_of_discrimination() -> None:
-    where = {"dataset": "one", "bias": "cpt", "classifier": "c45", "test": "original", "beta": 0.5}
+    where = {"dataset": "one", "bias": "cpt", "classifier": "c45", "test": "original", "level": 0.5}
     answers = pd.DataFrame([{**where, "technique": "a", "goal": goal} for goal in GOALS])
     gaps = pd.DataFrame([{**where, "technique": "a", "standing": "inside"}])
     found = with_frontier(answers, gaps).set_index("goal")["frontier"].to_dict()

@@ -99,7 +99,7 @@ def test_tables_2_and_5_have_a_row_per_beta_and_a_group_per_dataset(tables: dict
 def test_the_baseline_is_each_datasets_own(run: Run, tables: dict[str, Table]) -> None:
     cells = rows_of(tables["table2_baseline"], 0)[2].cells
     baselines = (("adult", "drop_sensitive"), ("compas_leaky", "drop_sensitive"), ("dutch:embedded", "none"))
-    means = run.results.groupby(["dataset", "technique", "beta", "metric"])["value"].mean()
+    means = run.results.groupby(["dataset", "technique", "level", "metric"])["value"].mean()
     expected = [means[dataset, technique, 0.5, "discrimination"] for dataset, technique in baselines]
     assert [cell.mean for cell in cells[::3]] == pytest.approx(expected)
     assert "Baseline, Adult with c45: Sensitive feature dropped." in notes_of(run)
@@ -153,7 +153,7 @@ def test_the_table_of_techniques_has_all_of_them_at_each_level(run: Run, tables:
         titles = [technique.title for technique in TECHNIQUES]
         assert [row.names[2:] for row in rows] == [*((t,) for t in titles), ("Best constant answer",)]
     first = rows_of(table, 0)[0].cells
-    own = run.results.query("dataset == 'adult' and technique == 'none' and beta == 0")
+    own = run.results.query("dataset == 'adult' and technique == 'none' and level == 0")
     means = own.groupby("metric")["value"].mean()
     assert [cell.mean for cell in first[:2]] == pytest.approx([means["discrimination"], means["accuracy"]])
     names = ("accepted", "accepted_deprived", "accepted_favored")
@@ -233,7 +233,7 @@ def test_cells_without_a_value_say_so(tables: dict[str, Table], run: Run) -> Non
     assert math.isfinite(cell.mean)
     assert cell.mark == "*"
     assert rows_of(tables["table3_preprocessing"], 2)[0].cells[0].mark == ""
-    some = run.results.query("not (technique == 'reweighing' and beta == 0.5 and dataset == 'adult')")
+    some = run.results.query("not (technique == 'reweighing' and level == 0.5 and dataset == 'adult')")
     rows = rows_of(tables_of(replace(run, results=some))["table3_preprocessing"], 0)
     assert rows[2].cells[3].text == ""
 

@@ -253,7 +253,7 @@ def test_a_figure_has_a_panel_for_each_parametrisation_on_each_dataset(runs: tup
     means = (
         runs[0]
         .run.results.query("dataset == 'dutch' and technique == 'repair_0.25' and metric == 'accuracy'")
-        .groupby("beta")["value"]
+        .groupby("level")["value"]
     )
     path = next(
         line for line in figure.axes[2].lines if line.get_gid() is None and len(line.get_xdata()) == 5
@@ -263,7 +263,7 @@ def test_a_figure_has_a_panel_for_each_parametrisation_on_each_dataset(runs: tup
     baseline = runs[0].run.results.query(
         f"dataset == 'dutch' and technique == '{runs[0].places[-1].baseline}' and metric == 'accuracy'"
     )
-    assert reference.get_ydata() == pytest.approx(baseline.groupby("beta")["value"].mean().to_numpy())
+    assert reference.get_ydata() == pytest.approx(baseline.groupby("level")["value"].mean().to_numpy())
 
 
 def test_the_index_names_every_technique_under_its_stage() -> None:

@@ -27,7 +27,7 @@ BETA = 0.8
 @cache
 def summary() -> pd.DataFrame:
     """Return means and intervals by dataset, level, technique and metric."""
-    return read_run(FOLDER).summary.set_index(["dataset", "beta", "technique", "metric"]).sort_index()
+    return read_run(FOLDER).summary.set_index(["dataset", "level", "technique", "metric"]).sort_index()
 
 
 def mean(dataset: str, technique: str, metric: str, beta: float = BETA) -> float:

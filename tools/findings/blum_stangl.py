@@ -153,7 +153,7 @@ def measured() -> pd.Series:
     """Return the accuracies on the original data, by world, bias, level and technique."""
     results = pd.read_csv(plain_or_packed(FOLDER / "results.csv"))
     rows = results[results["metric"] == "accuracy"]
-    return rows.groupby(["dataset", "bias", "beta", "technique"])["value"].agg(np.array)
+    return rows.groupby(["dataset", "bias", "level", "technique"])["value"].agg(np.array)
 
 
 def recovery(treated: Array, biased: Array, clean: Array) -> Estimate | None:

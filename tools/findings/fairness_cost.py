@@ -66,7 +66,7 @@ def places(run: str) -> dict[tuple[object, ...], NDArray[np.intp]]:
     """Return the rows of all techniques by dataset, bias, level, metric and test."""
     keys = cells(run).keys
     assert list(keys["technique"].unique()) == techniques()
-    return dict(keys.groupby(["dataset", "bias", "beta", "metric", "test"]).indices)
+    return dict(keys.groupby(["dataset", "bias", "level", "metric", "test"]).indices)
 
 
 def values(run: str, dataset: str, bias: str, beta: float, metric: str, test: str = "original") -> Array:

@@ -23,7 +23,7 @@ from tools.pages import finding, write_all
 
 FOLDER = Path(__file__).resolve().parents[2] / "results" / "groups"
 FINDINGS = FOLDER / "FINDINGS.md"
-CASE = ["dataset", "beta", "metric", "technique"]
+CASE = ["dataset", "level", "metric", "technique"]
 RATES = {"selection_rate", "true_positive_rate", "false_positive_rate"}
 ROUNDING = 1e-12  # smaller changes are rounding
 OVERLAP = 3 / 7  # test rows over all others: repeated splits of the same rows overlap
@@ -110,7 +110,7 @@ def alike_splits(technique: str = "equalized_odds") -> pd.Series:
     results = pd.read_csv(plain_or_packed(FOLDER / "results.csv"))
     accepted = results[(results["metric"] == "accepted") & (results["technique"] == technique)]
     alike = accepted.assign(alike=(accepted["value"] < ALIKE) | (accepted["value"] > 1 - ALIKE))
-    return alike.groupby(["dataset", "beta"])["alike"].sum()
+    return alike.groupby(["dataset", "level"])["alike"].sum()
 
 
 def findings() -> str:

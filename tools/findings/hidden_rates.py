@@ -94,7 +94,7 @@ def measured() -> pd.DataFrame:
     refits = {entry.name for entry in made.experiment.techniques if entry.refit}
     frame = frame[~frame["technique"].isin(refits)]
     frame["hidden"] = [parted_name(bias)[1] for bias in frame["bias"]]
-    frame = frame.rename(columns={"beta": "planted"})
+    frame = frame.rename(columns={"level": "planted"})
     wide = frame.pivot(index=[*_CELL, "repetition"], columns=["test", "metric"], values="value")
     apparent, true = wide[ORIGINAL], wide[TRUTH]
     signed, places = apparent["discrimination"], wide.index.to_frame(index=False)

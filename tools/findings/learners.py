@@ -71,13 +71,13 @@ def levels(metric: str) -> tuple[float, ...]:
 def _pooled(frame: pd.DataFrame) -> pd.DataFrame:
     """Return the rows at doses that are pooled over datasets."""
     apart = [(dataset, dose) for dataset, _, dose in run().manifest.apart]
-    return frame[~pd.MultiIndex.from_frame(frame[["dataset", "beta"]]).isin(apart)]
+    return frame[~pd.MultiIndex.from_frame(frame[["dataset", "level"]]).isin(apart)]
 
 
 def _across(frame: pd.DataFrame) -> pd.DataFrame:
     """Return the rows at the doses that are pooled with each other, of datasets that reach all of them."""
     apart = {dataset for dataset, _, _ in run().manifest.apart}
-    return frame[frame["beta"].isin(ACROSS) & ~frame["dataset"].isin(apart)]
+    return frame[frame["level"].isin(ACROSS) & ~frame["dataset"].isin(apart)]
 
 
 def learners() -> list[str]:
@@ -92,7 +92,7 @@ def _frames() -> tuple[pd.DataFrame, pd.DataFrame]:
     results, standing, resampling = frames.results, frames.standing, frames.resampling
     baselines = baselines_of(frames.manifest, results, None)
     own = results[results["metric"].isin(METRICS)]
-    own = own[(own["beta"] > 0) | (own["metric"] != NEARER)].reset_index(drop=True)
+    own = own[(own["level"] > 0) | (own["metric"] != NEARER)].reset_index(drop=True)
     # A baseline is compared with unless it is mostly constant.
     spared = (standing["technique"] == baselines.column(standing)) & ~standing["mostly_constant"]
     cells = to_cells(without_degenerate(own, standing[~spared]), resampling)
@@ -127,7 +127,7 @@ def tau_over_datasets(metric: str, first: str, second: str, beta: float | None =
     """
     own = agreement()
     own = own[(own["metric"] == metric) & (own["first"] == first) & (own["second"] == second)]
-    own = _across(own) if beta is None else _pooled(own[own["beta"] == beta])
+    own = _across(own) if beta is None else _pooled(own[own["level"] == beta])
     means = own.groupby("dataset", sort=False)[["tau", "halves"]].mean().dropna()
     (low,), (high,) = student_intervals(means["tau"].to_numpy(dtype=float)[None, :])
     return float(means["tau"].mean()), float(low), float(high), float(means["halves"].mean()), len(means)
@@ -136,7 +136,7 @@ def tau_over_datasets(metric: str, first: str, second: str, beta: float | None =
 def shown_on(metric: str, beta: float, technique: str, classifiers: Collection[str]) -> tuple[int, int, int]:
     """Return on how many datasets a technique is better, worse, and compared at all, by its intervals."""
     own = _pooled(changes())
-    own = own[(own["metric"] == metric) & (own["beta"] == beta)]
+    own = own[(own["metric"] == metric) & (own["level"] == beta)]
     own = own[(own["technique"] == technique) & own["classifier"].isin(classifiers)]
     known = own["improvement_low"].notna()
     return int((own["improvement_low"] > 0).sum()), int((own["improvement_high"] < 0).sum()), int(known.sum())
@@ -269,7 +269,7 @@ def numbers() -> str:
     counts = ["both", "opposite", "only_first", "only_second", "neither"]
     rows = [
         [
-            *(row["dataset"], f"{row['beta']:g}", row["metric"], f"{row['first']}, {row['second']}"),
+            *(row["dataset"], f"{row['level']:g}", row["metric"], f"{row['first']}, {row['second']}"),
             *(str(row["n_techniques"]), f"{row['tau']:.2f} [{row['tau_low']:.2f}, {row['tau_high']:.2f}]"),
             *(f"{row['halves']:.2f}", *(str(row[name]) for name in counts)),
         ]
@@ -316,7 +316,7 @@ def nowhere(metric: str) -> list[str]:
 def part_of_learner(technique: str, metric: str, beta: float) -> tuple[float, float]:
     """Return by how much a technique differs from C4.5 and from its own learner, mean over datasets."""
     own = run().results
-    own = _pooled(own[(own["metric"] == metric) & (own["beta"] == beta)])
+    own = _pooled(own[(own["metric"] == metric) & (own["level"] == beta)])
     means = own.groupby(["technique", "classifier"])["value"].mean()
     learner = f"{technique}_learner"
     value = means[technique, learner]

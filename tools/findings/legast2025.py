@@ -62,7 +62,7 @@ def agreement() -> dict[str, tuple[int, float, float, float]]:
     }
     counted = {name: (len(part), *errors(part["difference"])) for name, part in parts.items()}
     clean = results()[(results()["test"] == "original") & results()["metric"].isin(METRICS)]
-    wide = clean.pivot_table("value", ["dataset", "beta", "technique", "metric"], "repetition")
+    wide = clean.pivot_table("value", ["dataset", "level", "technique", "metric"], "repetition")
     pairs = [errors(wide[i] - wide[j]) for i in wide.columns for j in range(i)]
     near, very_near, mean = np.mean(pairs, axis=0)
     counted["two of our own seeds"] = (len(wide), float(near), float(very_near), float(mean))
@@ -79,9 +79,9 @@ def agreement_rows() -> list[list[str]]:
 
 def strongest_rows() -> list[list[str]]:
     """Return published numbers and ours at β = 0.9, a row for each technique."""
-    columns = ["dataset", "beta", "technique", "test", "metric"]
+    columns = ["dataset", "level", "technique", "test", "metric"]
     summary = pd.read_csv(FOLDER / "summary.csv").set_index(columns)
-    published = comparison().set_index(["dataset", "beta", "technique", "metric"])["published"]
+    published = comparison().set_index(["dataset", "level", "technique", "metric"])["published"]
     rows = []
     for technique in ("none", *TECHNIQUES):
         cells = []
@@ -103,7 +103,7 @@ def high_bias(metric: str, test: str, kind: str) -> tuple[pd.DataFrame, float]:
     Of discrimination, the sizes; a fold's sign is that of its repetition's mean.
     """
     rows = results()
-    rows = rows[(rows["beta"] >= 0.5) & (rows["metric"] == metric) & (rows["test"] == test)]
+    rows = rows[(rows["level"] >= 0.5) & (rows["metric"] == metric) & (rows["test"] == test)]
     cells = to_cells(rows[rows["dataset"] == f"student_{kind}"], read_frames(FOLDER).resampling)
     values = cells.split_distances(list_metrics()) if metric == "discrimination" else cells.singles
     return pd.DataFrame(values).groupby(cells.keys["technique"]).mean().T, float(cells.overlaps[0])

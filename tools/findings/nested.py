@@ -70,7 +70,7 @@ def _values() -> pd.DataFrame:
     """Return values of both goals' metrics, a column for each split, by metric and cell."""
     results = _with_one_nothing(run().results)
     results = results[results["metric"].isin(GOAL_METRICS.values()) & results["technique"].isin(techniques())]
-    where = ["metric", "dataset", "bias", "beta", "test", "technique"]
+    where = ["metric", "dataset", "bias", "level", "test", "technique"]
     return results.set_index([*where, "repetition"])["value"].unstack("repetition")
 
 
@@ -157,7 +157,7 @@ def degenerate(goal: str, hidden: float, dose: float) -> int:
     """
     own, bias = judged(goal, hidden, dose), hidden_name("label", hidden)
     standing = _with_one_nothing(run().standing)
-    standing = standing.set_index(["dataset", "bias", "test", "beta", "technique"])["n_degenerate"]
+    standing = standing.set_index(["dataset", "bias", "test", "level", "technique"])["n_degenerate"]
     counts = [standing[d, bias, TRUTH, 0.0, name] for d, name in zip(own.datasets, own.chosen, strict=True)]
     return sum(2 * int(count) > run().manifest.repetitions for count in counts)
 

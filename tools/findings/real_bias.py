@@ -75,7 +75,7 @@ def biases() -> dict[str, tuple[str, ...]]:
 def _values() -> pd.Series:
     """Return values by metric, dataset, bias, level, learner, technique and repetition, shares among them."""
     frames = run()
-    index = ["metric", "dataset", "bias", "beta", "classifier", "technique", "repetition"]
+    index = ["metric", "dataset", "bias", "level", "classifier", "technique", "repetition"]
     parts = [frames.results[[*index, "value"]]]
     assert frames.decisions is not None
     people = frames.decisions.groupby(index[1:], sort=False)[list(DECISION_COUNTS)].sum()
@@ -103,7 +103,7 @@ def _folds() -> tuple[dict[tuple[object, ...], int], dict[str, Array]]:
     decisions = run().decisions
     assert decisions is not None
     cells, measures = measures_of_decisions(decisions, run().resampling)
-    places = cells[["dataset", "bias", "beta", "classifier", "technique"]].itertuples(index=False, name=None)
+    places = cells[["dataset", "bias", "level", "classifier", "technique"]].itertuples(index=False, name=None)
     found = {name: measure.estimator(*measure.arrays)[1] for name, measure in measures.items()}
     return {place: row for row, place in enumerate(places)}, found
 

@@ -57,7 +57,7 @@ WORDS = (
     *("eight", "nine", "ten", "eleven", "twelve", "thirteen"),
 )
 _BEGIN, _END = "<!-- suite: python -m tools.findings.suite -->", "<!-- suite ends -->"
-_PLACE = ["dataset", "beta", "technique"]
+_PLACE = ["dataset", "level", "technique"]
 _INTRODUCTION = (
     "Written by `python -m tools.findings.suite` from the committed values; "
     "[the findings](FINDINGS.md) say what "
@@ -131,7 +131,7 @@ def undo() -> pd.Series:
     refits = frames.manifest.refits_of
     told = undo_table(frames.results, against, frames.standing, frames.resampling, refits)
     told = told[told["technique"] == ""]
-    return by_learner(told).set_index(["dataset", "beta", "baseline"])["undo"]
+    return by_learner(told).set_index(["dataset", "level", "baseline"])["undo"]
 
 
 @cache
@@ -188,7 +188,7 @@ def degenerate(beta: float = LEVEL) -> set[tuple[str, str]]:
     That is, nearly everybody alike, or each group.
     """
     standing, n_splits = by_learner(run().standing), run().results["repetition"].nunique()
-    mostly = standing[(standing["beta"] == beta) & (2 * standing["n_degenerate"] > n_splits)]
+    mostly = standing[(standing["level"] == beta) & (2 * standing["n_degenerate"] > n_splits)]
     return set(zip(mostly["dataset"], mostly["technique"], strict=True))
 
 
@@ -279,7 +279,7 @@ def named_singly() -> pd.DataFrame:
     Rows of its answers, at :data:`LEVEL`: the technique that comes nearest, by dataset and learner.
     """
     answers = folder_statistics(FOLDER, metrics=[*GOAL_METRICS.values(), ACCURACY]).answers
-    own = (answers["goal"] == RESTORE) & (answers["beta"] == LEVEL) & answers["dataset"].isin(independent())
+    own = (answers["goal"] == RESTORE) & (answers["level"] == LEVEL) & answers["dataset"].isin(independent())
     nearest = answers["choice"].str.split().map(lambda words: LEAST in words)
     return answers[own & nearest & (answers["verdict"] == "helps")]
 
@@ -289,7 +289,9 @@ def deprived_among_losers() -> pd.Series:
     assert run().decisions is not None
     decisions = by_learner(run().decisions)
     some = to_restore(independent(), LEVEL, "none")
-    here = (decisions["beta"] == LEVEL) & (decisions["technique"] == "none") & decisions["dataset"].isin(some)
+    here = (
+        (decisions["level"] == LEVEL) & (decisions["technique"] == "none") & decisions["dataset"].isin(some)
+    )
     people = decisions[here].groupby("dataset", sort=False)[list(DECISION_COUNTS)].sum()
     counts = share_counts(people.to_numpy())
     return pd.Series(counts["given_back_deprived"][1] / counts["given_back"][1], index=people.index)
@@ -696,7 +698,7 @@ def numbers() -> str:
         undo_rows(),
         f"## Distance to the clean model, β = {LEVEL:g}",
     ]
-    distances = means(GOAL_METRICS[RESTORE]).xs(LEVEL, level="beta").unstack("technique")
+    distances = means(GOAL_METRICS[RESTORE]).xs(LEVEL, level="level").unstack("technique")
     names = [*techniques(), *(name for name in baselines().index if name not in techniques())]
     rows = [[dataset, *(three(row[name]) for name in names)] for dataset, row in distances.iterrows()]
     blocks += [table(["dataset", *names], rows), "## Closed gaps and lost accuracy"]

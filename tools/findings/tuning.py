@@ -57,13 +57,13 @@ def _together(frame: pd.DataFrame) -> pd.DataFrame:
 def choices() -> pd.DataFrame:
     """Return the measures of each fit in each repetition, by what its setting was chosen on.
 
-    Index ``dataset``, ``classifier``, ``of``, ``beta`` (the dose) and ``repetition``; columns are pairs of a
+    Index ``dataset``, ``classifier``, ``of``, ``level`` (the dose) and ``repetition``; columns are pairs of a
     measure and a choice, :data:`NOTHING` among them. Fits without a value of some choice are left out.
     """
     frames = run()
     assert frames.tuning is not None
     results = frames.results[frames.results["metric"].isin(_METRICS.values())]
-    key = ["dataset", "classifier", "beta", "technique", "repetition"]
+    key = ["dataset", "classifier", "level", "technique", "repetition"]
     values = results.pivot_table(index=key, columns="metric", values="value").abs()
     values = values.rename(columns={metric: name for name, metric in _METRICS.items()})
     chosen = frames.tuning[[*key, "of", "chosen_on"]]
@@ -72,7 +72,7 @@ def choices() -> pd.DataFrame:
     untreated = fits.assign(technique=against.column(fits).to_numpy(), chosen_on=NOTHING)
     both = pd.concat([chosen, untreated], ignore_index=True).join(values, on=key)
     wide = _together(both).pivot(
-        index=[*_FIT, "beta", "repetition"], columns="chosen_on", values=list(MEASURES)
+        index=[*_FIT, "level", "repetition"], columns="chosen_on", values=list(MEASURES)
     )
     # Nothing is planted at dose 0, so that a distance to the clean model is no measure there.
     whole = wide["accuracy"].notna().all(axis=1).groupby(_FIT).transform("all")
@@ -85,7 +85,7 @@ def same_setting(first: str = "biased", second: str = "clean") -> pd.Series:
     """Return of each fit in each repetition whether both choices are of the same setting."""
     tuning = run().tuning
     assert tuning is not None
-    index = [*_FIT, "beta", "repetition"]
+    index = [*_FIT, "level", "repetition"]
     wide = _together(tuning).pivot(index=index, columns="chosen_on", values="parameters")
     return (wide[first] == wide[second]).loc[choices().index]
 
@@ -94,7 +94,7 @@ def pooled(frame: pd.DataFrame | pd.Series, learner: str, dose: float) -> pd.Dat
     """Return the rows of a learner at a dose, without the datasets on which it takes nearly all there is."""
     index = frame.index.to_frame(index=False)
     apart = {dataset for dataset, _, level in run().manifest.apart if level == dose}
-    here = (index["classifier"] == learner) & (index["beta"] == dose) & ~index["dataset"].isin(apart)
+    here = (index["classifier"] == learner) & (index["level"] == dose) & ~index["dataset"].isin(apart)
     return frame[here.to_numpy()]
 
 
@@ -209,7 +209,7 @@ def regret_table(dataset: str) -> str:
     own = own[(own["technique"] == "") & (own["dataset"] == dataset)]
     rows = []
     for learner, dose in _levels():
-        at = own[(own["classifier"] == learner) & (own["beta"] == dose)].set_index("chosen_on")
+        at = own[(own["classifier"] == learner) & (own["level"] == dose)].set_index("chosen_on")
         numbers = [
             with_ends(tuple(at.loc[on, ["regret", "regret_low", "regret_high"]])) for on in CHOSEN_ON[:3]
         ]
@@ -222,7 +222,7 @@ def regret_table(dataset: str) -> str:
 
 def fit_table() -> str:
     """Return discrimination, distance and accuracy of each fit with each choice, means over repetitions."""
-    means = choices().groupby([*_FIT, "beta"], sort=False).mean()
+    means = choices().groupby([*_FIT, "level"], sort=False).mean()
     titles = run().manifest.titles
     order = [NOTHING, *CHOSEN_ON]
     rows = []

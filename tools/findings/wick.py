@@ -28,7 +28,7 @@ STRENGTHS = ["pr_0", "pr_1", "pr_3", "pr_10", "pr_30", "pr_100"]
 SELECTED = ["none", "reweighing", "pr_100", "massaging", "threshold_optimizer"]
 TESTS = {"biased": "biased test", "original": "original test", "balanced": "balanced test"}
 OVERLAP = 3 / 7  # test rows over training rows: repeated splits of the same rows are not independent
-WHERE = ["dataset", "bias", "beta", "test"]
+WHERE = ["dataset", "bias", "level", "test"]
 TENSION, ACCORD, OPEN = "tension", "accord", "cannot be told"
 
 
