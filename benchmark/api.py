@@ -45,8 +45,8 @@ from benchmark.runs.folder_notes import earlier_results, first_folder, folder_of
 from benchmark.runs.verdicts import run_answers
 from benchmark.statistics.answers import ANSWER_COLUMNS
 from benchmark.statistics.cells import SCENARIO
-from benchmark.text.embedded import FOLDER_SUFFIX
 from benchmark.text.terminal import Steps, as_text, output_console
+from benchmark.text.words import FOLDER_SUFFIX
 from benchmark.text.writing import FORMATS_WRITTEN, figure_choice, require_writable
 
 if TYPE_CHECKING:

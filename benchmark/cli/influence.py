@@ -38,9 +38,8 @@ def execute(options: argparse.Namespace) -> int:
     from benchmark.experiment.prepare import find_rows
     from benchmark.seeding import generator
     from benchmark.techniques import get_technique
-    from benchmark.text.embedded import NOT_REAL_LOUD
     from benchmark.text.terminal import say
-    from benchmark.text.words import file_name
+    from benchmark.text.words import NOT_REAL_LOUD, file_name
     from benchmark.text.writing import csv_text, write_atomically
 
     card = load_card(options.dataset)

@@ -36,7 +36,7 @@ from benchmark.models import entry_name
 from benchmark.statistics.recommendation import FEW_REPETITIONS
 from benchmark.techniques import find_technique, get_technique, list_techniques, load_plugin
 from benchmark.techniques._search import search_space
-from benchmark.text.embedded import OF_NETWORKS
+from benchmark.text.words import OF_NETWORKS
 
 _LITE_ROWS, _LITE_REPETITIONS, _LITE_FOLDS = 1000, 2, 2
 

@@ -35,8 +35,7 @@ from benchmark.network.model import Network, sample
 from benchmark.registry import load_plugin
 from benchmark.seeding import generator
 from benchmark.techniques import get_technique
-from benchmark.text.embedded import REAL, SAMPLED, SUFFIX
-from benchmark.text.words import few
+from benchmark.text.words import EMBEDDED, REAL, SAMPLED, few
 
 _LEAST_VALIDATED = 30  # rows; with fewer, a group with a label may have no more than a person or two
 _MOST_REMEMBERED = 16  # networks of training rows, which several biases share
@@ -98,7 +97,7 @@ class PreparedDataset:
     @property
     def title(self) -> str:
         """The dataset's title for readers, without its provenance."""
-        return self.card.title_as(self.name.removesuffix(SUFFIX))
+        return self.card.title_as(self.name.removesuffix(EMBEDDED))
 
     @property
     def test_data(self) -> str:
@@ -356,7 +355,7 @@ def _prepare_dataset(
         trained = ~test.deprived if entry.audit else np.ones(len(test), dtype=np.bool_)
         boundary[trained] = nearness_to_boundary(test.take(trained), lots)
     data = PreparedDataset(
-        name=entry.name + (SUFFIX if rows.network else ""),
+        name=entry.name + (EMBEDDED if rows.network else ""),
         entry=entry,
         card=card,
         embedded=rows.network is not None,

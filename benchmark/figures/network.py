@@ -13,7 +13,7 @@ from benchmark.figures.layered import Edge, Layout, place_layers
 from benchmark.figures.page import Page
 from benchmark.figures.style import GREY, SIZES, Look, styled, text_width
 from benchmark.runs.descriptions import DatasetDescription
-from benchmark.text.embedded import NOT_LEARNED
+from benchmark.text.words import NOT_LEARNED
 
 _HEIGHT = 0.3  # of a box; all sizes in inches
 _LAYER = 0.86

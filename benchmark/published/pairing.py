@@ -17,7 +17,7 @@ from benchmark.runs.descriptions import DatasetDescription
 from benchmark.runs.finished import FinishedRun
 from benchmark.runs.manifest import Manifest
 from benchmark.runs.report_frames import MEAN_COLUMNS
-from benchmark.text.embedded import NOT_REAL_LOUD, REAL, SAMPLED
+from benchmark.text.words import NOT_REAL_LOUD, REAL, SAMPLED
 
 TOLERANCES = (0.02, 0.05)
 """Absolute differences up to which a number counts as repeated, in the units of the metric."""

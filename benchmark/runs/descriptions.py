@@ -22,7 +22,7 @@ from benchmark.data.card import Card, load_card
 from benchmark.declarations import declaration_dir
 from benchmark.errors import CardError, UnknownNameError
 from benchmark.statistics.answers import ConstantAnswer
-from benchmark.text.embedded import titled
+from benchmark.text.words import titled
 
 STAGES = {"pre": "Pre-processing", "in": "In-processing", "post": "Post-processing", "": "Techniques"}
 """Titles of the stages at which techniques act, in the order of training, and of an unknown stage."""

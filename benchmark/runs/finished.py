@@ -31,8 +31,7 @@ from benchmark.statistics.cells import WHERE, Resampling, require_known, to_cell
 from benchmark.statistics.intervals import cell_intervals
 from benchmark.statistics.restoration import pooled_shares
 from benchmark.statistics.unprocessing import FRONTIER_GAP_COLUMNS, best_frontiers, frontier_gaps
-from benchmark.text.embedded import FOLDER_SUFFIX, NOT_REAL
-from benchmark.text.words import parted_fold
+from benchmark.text.words import FOLDER_SUFFIX, NOT_REAL, parted_fold
 from benchmark.text.writing import from_cell, plain_or_packed
 
 SUMMARY_COLUMNS = (*MEAN_COLUMNS, "metric", "mean", "std", "ci_low", "ci_high", "n")

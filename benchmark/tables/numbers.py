@@ -20,8 +20,7 @@ from benchmark.runs.report_frames import Scenario, joined
 from benchmark.statistics.answers import ACCEPTANCE, ACCURACY, DISCRIMINATION, NEARLY_ALL
 from benchmark.statistics.cells import WHERE, Baselines, row_means, to_cells
 from benchmark.tables.layout import Cell
-from benchmark.text.embedded import extent
-from benchmark.text.words import repetitions, sentence, share
+from benchmark.text.words import extent, repetitions, sentence, share
 from benchmark.wording import vocabulary
 from benchmark.wording.described import all_planted, provenance
 

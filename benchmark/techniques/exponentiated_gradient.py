@@ -65,12 +65,8 @@ class Reduction(Technique):
         """Return a fitted mitigator of fairlearn, which ``build`` makes, and a function to its features."""
         from fairlearn import reductions
 
-        moment = {
-            "demographic_parity": reductions.DemographicParity,
-            "equalized_odds": reductions.EqualizedOdds,
-            "true_positive_rate_parity": reductions.TruePositiveRateParity,
-            "false_positive_rate_parity": reductions.FalsePositiveRateParity,
-        }[self.constraint]
+        # "equalized_odds" is EqualizedOdds there.
+        moment = getattr(reductions, self.constraint.title().replace("_", ""))
         # Sorted rows, because the first row's group decides on the library's grid.
         numbers = () if train.numbers is None else train.numbers.values.T
         train = train.take(np.lexsort((*numbers, *train.codes.T, train.deprived)))

@@ -1,10 +1,15 @@
-"""Croissant: descriptions of tables that programs read (MLCommons, version 1.0, with responsible AI)."""
+"""Croissant: descriptions of tables that programs read (MLCommons, version 1.0, with responsible AI).
+
+``croissant.json`` is the context that version 1.0 prescribes.
+"""
 
 from __future__ import annotations
 
 import hashlib
+import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from importlib.resources import files
 from pathlib import Path
 from typing import Any
 
@@ -15,25 +20,6 @@ RESPONSIBLE_AI = "http://mlcommons.org/croissant/RAI/1.0"
 SUFFIX = ".croissant.json"
 """Ending of the description's name, behind the table's."""
 
-_OF_CROISSANT = (
-    *("citeAs", "column", "equivalentProperty", "extract", "field", "fileProperty", "fileObject", "fileSet"),
-    *("format", "includes", "isLiveDataset", "jsonPath", "key", "md5", "parentField", "path", "recordSet"),
-    *("references", "regex", "repeated", "replace", "samplingRate", "separator", "source", "subField"),
-    "transform",
-)
-_CONTEXT = {
-    "@language": "en",
-    "@vocab": "https://schema.org/",
-    "cr": "http://mlcommons.org/croissant/",
-    "rai": "http://mlcommons.org/croissant/RAI/",
-    "dct": "http://purl.org/dc/terms/",
-    "sc": "https://schema.org/",
-    "conformsTo": "dct:conformsTo",
-    "data": {"@id": "cr:data", "@type": "@json"},
-    "dataType": {"@id": "cr:dataType", "@type": "@vocab"},
-    "examples": {"@id": "cr:examples", "@type": "@json"},
-    **{name: f"cr:{name}" for name in _OF_CROISSANT},
-}
 _ENCODINGS = {
     ".csv": "text/csv",
     ".parquet": "application/x-parquet",
@@ -88,7 +74,7 @@ def croissant(
     responsible-AI part, such as ``dataBiases``. Empty ones are left out.
     """
     return {
-        "@context": _CONTEXT,
+        "@context": json.loads(files(__package__).joinpath("croissant.json").read_text(encoding="utf-8")),
         "@type": "sc:Dataset",
         "conformsTo": [CROISSANT, RESPONSIBLE_AI],
         **{name: value for name, value in properties.items() if value},

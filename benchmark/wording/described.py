@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from benchmark.runs.descriptions import DatasetDescription, PlantedBias
 from benchmark.runs.manifest import Manifest
-from benchmark.text.embedded import NOT_REAL_LOUD, SAMPLED
-from benchmark.text.words import LEVEL_SIGNS, SEVERAL_LEVELS
+from benchmark.text.words import LEVEL_SIGNS, NOT_REAL_LOUD, SAMPLED, SEVERAL_LEVELS
 
 
 def provenance(dataset: DatasetDescription) -> str:
