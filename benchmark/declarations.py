@@ -7,6 +7,7 @@ import itertools
 import re
 import tomllib
 from collections.abc import Iterator
+from importlib.resources import files
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, TypeVar, get_args, get_origin
 
@@ -133,6 +134,12 @@ def read_toml(path: Path, file_kind: str, error: type[BetabenchError], remedy: s
             got=str(problem),
             remedy=remedy,
         ) from None
+
+
+def package_toml(package: str | None, name: str) -> dict[str, Any]:
+    """Return the content of a TOML file that lies in a package."""
+    assert package is not None
+    return tomllib.loads(files(package).joinpath(name).read_text(encoding="utf-8"))
 
 
 def read_declaration(kind: Kind, path: Path) -> dict[str, Any]:

@@ -4,9 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import lzma
-import tomllib
 from collections.abc import Mapping
-from importlib.resources import files
 from pathlib import Path
 
 from benchmark import RELEASED
@@ -17,6 +15,7 @@ from benchmark.atlas.means import MEAN_COLUMNS
 from benchmark.atlas.regret import REGRET_COLUMNS
 from benchmark.atlas.tables import CELL_TABLE, CELLS, FEATURES, MEANS, TEXTS
 from benchmark.atlas.variance import VARIANCE_COLUMNS
+from benchmark.declarations import package_toml
 from benchmark.text.croissant import SUFFIX, DescribedTable, croissant
 from benchmark.text.writing import PACKED, plain_or_packed, write_json
 
@@ -31,9 +30,7 @@ TABLES: Mapping[str, tuple[str, ...]] = {
 }
 """Columns of the tables by their files."""
 
-MEANINGS: Mapping[str, str] = tomllib.loads(
-    files(__package__).joinpath("columns.toml").read_text(encoding="utf-8")
-)
+MEANINGS: Mapping[str, str] = package_toml(__package__, "columns.toml")
 """Meanings of columns by their names."""
 
 

@@ -7,12 +7,11 @@ The tree, in ``guide.toml``, follows the fairness tree of Saleiro et al. (2018),
 
 from __future__ import annotations
 
-import tomllib
 from collections.abc import Mapping
 from dataclasses import dataclass
-from importlib.resources import files
 
 from benchmark.audit.disparity import PARITIES
+from benchmark.declarations import package_toml
 from benchmark.errors import UnknownNameError
 
 
@@ -50,7 +49,7 @@ class Recommendation:
         return tuple(name for metric in self.metrics for name, of in PARITIES.items() if of == (metric,))
 
 
-_QUESTIONS = tomllib.loads(files(__package__).joinpath("guide.toml").read_text(encoding="utf-8"))
+_QUESTIONS = package_toml(__package__, "guide.toml")
 
 
 def _question(key: str) -> Question:

@@ -8,15 +8,14 @@ one pass over the rows gives for all of them.
 from __future__ import annotations
 
 import math
-import tomllib
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass
-from importlib.resources import files
 from typing import Any, Literal, get_args
 
 import numpy as np
 from numpy.typing import ArrayLike
 
+from benchmark.declarations import package_toml
 from benchmark.errors import BetabenchError, DataError, UnknownNameError, where
 from benchmark.metrics.inputs import (
     Conventions,
@@ -81,9 +80,7 @@ class Equivalent:
 
 _EQUIVALENTS = {
     name: tuple(Equivalent(**equivalent) for equivalent in listed)
-    for name, listed in tomllib.loads(
-        files(__package__).joinpath("equivalents.toml").read_text(encoding="utf-8")
-    ).items()
+    for name, listed in package_toml(__package__, "equivalents.toml").items()
 }
 
 

@@ -13,11 +13,9 @@ import logging
 import os
 import random
 import sys
-import tomllib
 import warnings
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
-from importlib.resources import files
 from importlib.util import find_spec
 from pathlib import Path
 from types import ModuleType
@@ -27,6 +25,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from benchmark.data.table import CODE_DTYPE, Table
+from benchmark.declarations import package_toml
 from benchmark.errors import DeclinedError, TechniqueError, UnknownNameError
 from benchmark.techniques._checks import Value
 from benchmark.techniques.base import (
@@ -305,9 +304,7 @@ _DESCRIBED = ("aif360", "fairlearn")
 _TRANSFORMERS = "sklearn"
 UNREACHABLE = {
     f"{library}:{name}": reason
-    for library, reasons in tomllib.loads(
-        files(__package__).joinpath("unreachable.toml").read_text(encoding="utf-8")
-    ).items()
+    for library, reasons in package_toml(__package__, "unreachable.toml").items()
     for name, reason in reasons.items()
 }
 """The other names of aif360 and fairlearn, and the reasons why they cannot be techniques here."""

@@ -10,15 +10,14 @@ from __future__ import annotations
 import functools
 import math
 import re
-import tomllib
 from collections.abc import Callable, Iterable, Mapping
-from importlib.resources import files
 from typing import Any
 
 from jinja2 import Environment
 from markupsafe import Markup
 
 from benchmark.data.reading import FEW_ROWS
+from benchmark.declarations import package_toml
 from benchmark.facts.model import Answers, Estimate, Facts, Reason, Standing
 from benchmark.text import markdown, words
 from benchmark.text.markdown import environment
@@ -37,7 +36,7 @@ QUESTIONS = (
 @functools.cache
 def vocabulary() -> Mapping[str, Any]:
     """Return the table of words: goals, roles, verdicts and reasons, each by its code."""
-    return tomllib.loads(files(__name__).joinpath("words.toml").read_text(encoding="utf-8"))
+    return package_toml(__name__, "words.toml")
 
 
 def render(template: str, facts: Facts, **more: object) -> str:
