@@ -15,7 +15,7 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Annotated, Any, Literal, Protocol, Self
+from typing import Annotated, Any, Literal, Self
 
 import numpy as np
 import pandas as pd
@@ -46,20 +46,10 @@ ALTERNATION_COLUMNS = (
 """Columns of :func:`alternation_test`'s result."""
 
 
-class Regressor(Protocol):
-    """A model in scikit-learn's manner."""
-
-    def fit(self, X: Any, y: Any) -> Any:
-        """Train on a data frame, shape (n, m), and numbers, shape (n,)."""
-
-    def predict(self, X: Any) -> Any:
-        """Return a number for each row, shape (n,)."""
-
-
 def alternation_test(
     features: pd.DataFrame,
     target: ArrayLike,
-    model: Regressor,
+    model: Any,
     attributes: Sequence[str],
     *,
     variants: Sequence[Variant] = ("predict",),
@@ -80,9 +70,10 @@ def alternation_test(
     retrain  :math:`\varphi(D)` :math:`\varphi(D)`
     ======== ============= =========================
 
-    The model takes ``features``, shape (n, m), which include the attributes, and predicts the ``target``,
-    shape (n,). It is untrained; a deep copy is trained each time. Attributes are columns of categories; each
-    pair of their values is exchanged. The sizes of folds differ by at most 1; the seed assigns rows to folds.
+    The model, in scikit-learn's manner, takes ``features``, shape (n, m), which include the attributes, and
+    predicts the ``target``, shape (n,). It is untrained; a deep copy is trained each time. Attributes are
+    columns of categories; each pair of their values is exchanged. The sizes of folds differ by at most 1; the
+    seed assigns rows to folds.
 
     The result has the columns :data:`ALTERNATION_COLUMNS`, and a row for each attribute, pair of values
     (``first`` before ``second`` in sorted order), variant, fold (from 0) and ``group``, one of the pair. A
@@ -93,16 +84,9 @@ def alternation_test(
     A DataError means that an attribute has only one value, an ExperimentError that there are more folds than
     rows.
 
-    Notes
-    -----
-    The paper describes two different methods. Section 5 trains on the alternated data and predicts the
-    alternated data (steps 3 to 5): ``retrain``. Sections 4.2 and 6.2 train once and predict the same rows
-    twice: ``predict``. Names of categories mean nothing to most models: after an exchange of two names in the
-    training rows, the model is the old one with these names exchanged. So
-    :math:`f_\varphi(\varphi(x)) = f(x)` with :math:`f_\varphi` trained on :math:`\varphi(D)`, and
-    ``retrain`` returns a divergence of 0 for any data. Likewise :math:`f_\varphi(x) = f(\varphi(x))`:
-    ``train`` returns the same as ``predict``. Only a model that reads categories as numbers, in an arbitrary
-    order, can differ, and then ``retrain`` measures that order. Hence the default ``predict``.
+    Section 5 of the paper describes ``retrain``, sections 4.2 and 6.2 ``predict``. ``results/alternation``
+    says why ``train`` returns the same as ``predict``, and ``retrain`` a divergence of 0, unless the model
+    reads categories as numbers. Hence the default.
 
     References
     ----------
@@ -128,7 +112,7 @@ def alternation_test(
     folds = np.array_split(order, n_folds)
     training = [np.sort(np.setdiff1d(order, fold)) for fold in folds]
 
-    def train(frame: pd.DataFrame, rows: NDArray[np.int64]) -> Regressor:
+    def train(frame: pd.DataFrame, rows: NDArray[np.int64]) -> Any:
         trained = copy.deepcopy(model)
         trained.fit(frame.iloc[rows], y[rows])
         return trained
@@ -190,7 +174,7 @@ def polynomial_regression(
     degree: int = 2,
     penalty: float = 1.0,
     encoding: Encoding = "one_hot",
-) -> Regressor:
+) -> Any:
     r"""Return an untrained polynomial regression on columns of a data frame.
 
     Numbers are standardized; categories become columns of 0 and 1 or, as ``"ordinal"``, their standardized
@@ -212,12 +196,11 @@ def polynomial_regression(
         positions = OrdinalEncoder(handle_unknown="use_encoded_value", unknown_value=-1)
         categories = make_pipeline(positions, StandardScaler())
     columns = [("numeric", StandardScaler(), list(numeric)), ("categorical", categories, list(categorical))]
-    regression: Regressor = make_pipeline(
+    return make_pipeline(
         ColumnTransformer(columns),
         PolynomialFeatures(degree, include_bias=False),
         Ridge(alpha=penalty, solver="cholesky"),
     )
-    return regression
 
 
 def _compare(before: Array, after: Array) -> tuple[int, float, float, float, float, str]:

@@ -28,7 +28,27 @@ _OPERATORS: dict[type[ast.AST], Callable[..., float]] = {
 _LONGEST = 200  # characters
 
 
-class Level:
+class Parameter:
+    """A parameter of a step, which is equal to another one that an experiment file writes in the same way."""
+
+    written: Any  # what the file has
+
+    def __repr__(self) -> str:
+        return repr(self.written)
+
+    def __eq__(self, other: object) -> bool:
+        return type(other) is type(self) and other.written == self.written
+
+    def __hash__(self) -> int:
+        return hash(repr(self))
+
+    @classmethod
+    def __get_pydantic_core_schema__(cls, _source: Any, _handler: Any) -> core_schema.CoreSchema:
+        written = core_schema.plain_serializer_function_ser_schema(lambda value: value.written)
+        return core_schema.no_info_plain_validator_function(cls, serialization=written)
+
+
+class Level(Parameter):
     """A number, or an expression of beta such as ``"0.5 * beta"`` or ``"(1 - beta) ** 2"``.
 
     It is parsed and computed here, and never run as code: it may hold numbers, ``beta``, the signs
@@ -79,23 +99,13 @@ class Level:
     def __str__(self) -> str:
         return self._text
 
-    def __repr__(self) -> str:
-        return repr(self._text)
-
-    def __eq__(self, other: object) -> bool:
-        return type(other) is type(self) and str(other) == self._text
-
-    def __hash__(self) -> int:
-        return hash(self._text)
+    @property
+    def written(self) -> str:
+        """The expression."""
+        return self._text
 
     def __reduce__(self) -> tuple[Any, ...]:
         return type(self), (self._text,)
-
-    @classmethod
-    def __get_pydantic_core_schema__(cls, _source: Any, _handler: Any) -> core_schema.CoreSchema:
-        return core_schema.no_info_plain_validator_function(
-            cls, serialization=core_schema.plain_serializer_function_ser_schema(str)
-        )
 
 
 class Rate(Level):
@@ -128,7 +138,7 @@ def _computed(node: ast.AST, beta: float) -> float:
 _NAMES = ("deprived", "favored", "all")
 
 
-class Group:
+class Group(Parameter):
     """The deprived group, the favored group, all people, or people with certain states in some columns.
 
     ``who`` is "deprived", "favored", "all", or a mapping of each column to one state or a list of states.
@@ -188,26 +198,12 @@ class Group:
             return "everybody" if self._who == "all" else f"the {self._who} group"
         return " and ".join(f"{name} = {' or '.join(states)}" for name, states in self._who)
 
-    def __repr__(self) -> str:
-        return repr(self.written)
-
     @property
     def written(self) -> str | dict[str, list[str]]:
         """The group as an experiment file writes it."""
         if isinstance(self._who, str):
             return self._who
         return {name: list(states) for name, states in self._who}
-
-    def __eq__(self, other: object) -> bool:
-        return isinstance(other, Group) and other._who == self._who
-
-    def __hash__(self) -> int:
-        return hash(self._who)
-
-    @classmethod
-    def __get_pydantic_core_schema__(cls, _source: Any, _handler: Any) -> core_schema.CoreSchema:
-        written = core_schema.plain_serializer_function_ser_schema(lambda group: group.written)
-        return core_schema.no_info_plain_validator_function(cls, serialization=written)
 
 
 DEPRIVED, ALL = Group("deprived"), Group("all")
