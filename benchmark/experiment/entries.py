@@ -178,7 +178,7 @@ class DatasetEntry(Identifying):
     # Whether its group was drawn at random, so that the clean model learns from the favored group.
     audit: Option[StrictBool] = False
     # Share of the test rows that each technique accepts, by its own scores; by default those that it predicts
-    # to be favorable (:mod:`benchmark.experiment.acceptance`).
+    # to be favorable (:mod:`benchmark.experiment.evaluate.Acceptance`).
     accept: Option[Annotated[float, Field(gt=0, lt=1)] | None] = None
     train_rows: Derived[TrainRows | None] = None  # the experiment's unless given
     folds: Derived[Folds | None] = None  # the experiment's unless given

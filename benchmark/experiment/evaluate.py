@@ -7,7 +7,7 @@ import functools
 import json
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, NoReturn
 
 import numpy as np
@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 
 from benchmark.classifiers import ClassifierFactory, naive_bayes_ranker
 from benchmark.columns import ORIGINAL, TRUTH, Test
+from benchmark.data.row_facts import rows_of_units, units_of
 from benchmark.data.table import Table, read_only
 from benchmark.errors import (
     BetabenchError,
@@ -22,15 +23,12 @@ from benchmark.errors import (
     DeclinedError,
     NotConvergedError,
     TechniqueError,
-    UnknownNameError,
     where,
 )
-from benchmark.experiment.acceptance import Acceptance
 from benchmark.experiment.draws import Axes, Fold, TestRows, draw_folds, sealed_fold
-from benchmark.experiment.entries import ClassifierEntry
+from benchmark.experiment.entries import ClassifierEntry, Refit
 from benchmark.experiment.plan import Block, Experiment
 from benchmark.experiment.prepare import PreparedDataset, PreparedExperiment
-from benchmark.experiment.references import References
 from benchmark.experiment.scoring import (
     Answers,
     Decisions,
@@ -52,15 +50,17 @@ from benchmark.experiment.versions import source_digest, versions_of
 from benchmark.seeding import axis_seed, generator
 from benchmark.techniques import (
     Convergence,
+    Predictor,
     Technique,
     Tools,
-    find_technique,
     get_technique,
-    list_techniques,
 )
-from benchmark.techniques._checks import checked_score
+from benchmark.techniques._checks import checked_decision, checked_score
 from benchmark.techniques.base import unfit
 from benchmark.text.words import in_fold
+
+_NO_SCORES = "{} gives no scores, by which a share of the rows could be accepted"
+_MOST_REMEMBERED = 256  # decisions of models that several blocks share, on a fold's test rows
 
 
 @dataclass(frozen=True)
@@ -74,14 +74,7 @@ class Cell:
 
 
 def configured_techniques(experiment: Experiment) -> dict[tuple[str, str], Technique]:
-    """Return the techniques of an experiment by dataset and entry, and their learners by classifier.
-
-    Raises an UnknownNameError if a technique does not exist.
-    """
-    for dataset in experiment.datasets:
-        for name in dataset.parameters:
-            if find_technique(name) is None:
-                raise UnknownNameError("technique", name, list_techniques())
+    """Return the techniques of an experiment by dataset and entry, and their learners by classifier."""
     configured: dict[tuple[str, str], Technique] = {}
     for dataset in experiment.datasets:
         for entry in experiment.techniques:
@@ -145,8 +138,31 @@ def classifier_mismatch(technique: Technique, factory: ClassifierFactory) -> str
     return None
 
 
-def declined_by(technique: Technique, train: Table) -> str | None:
+@dataclass(frozen=True)
+class Acceptance:
+    """Which rows a technique accepts: those that it predicts, or a share of them by its own scores."""
+
+    share: float | None  # None to accept whom the technique predicts to be favorable
+    seed: int  # of the lots that decide between equal scores, the same for all techniques
+
+    def __call__(self, technique: Technique, predictor: Predictor, rows: Table) -> NDArray[np.bool_]:
+        """Return a mask of the accepted rows, shape (n_rows,); a DeclinedError says that it has no scores."""
+        if self.share is None:
+            return checked_decision(technique, predictor.predict(rows), len(rows))
+        if predictor.predict_score is None:
+            raise DeclinedError(_NO_SCORES.format(technique.name))
+        score = checked_score(technique, predictor.predict_score(rows), len(rows))
+        # Not by the order of rows, because a file may be sorted by group.
+        lots = np.random.default_rng(self.seed).permutation(len(score))
+        accepted = np.zeros(len(score), dtype=np.bool_)
+        accepted[np.lexsort((lots, -score))[: round(self.share * len(score))]] = True
+        return accepted
+
+
+def declined_by(technique: Technique, train: Table, acceptance: Acceptance) -> str | None:
     """Return why a technique declines a training sample, or None if it does not."""
+    if acceptance.share is not None and not technique.produces_scores:
+        return _NO_SCORES.format(technique.name)
     reason = unfit(technique, train)
     if reason is None:
         reason = technique.skip(train)
@@ -185,7 +201,9 @@ class Evaluator:
         self.techniques = prepared.techniques
         self._named = {key: named(technique) for key, technique in self.techniques.items()}
         self._refit = {entry.name: entry.refit for entry in prepared.experiment.techniques}
-        self._references = References(prepared, self._decide)
+        # Folds without planted bias, by whether bias is hidden in them; decisions by model and rows.
+        self._unbiased: dict[bool, tuple[Block, list[Fold]]] = {}
+        self._accepted: dict[object, NDArray[np.bool_]] = {}
         declared = {entry.name: entry.factory for entry in prepared.experiment.classifiers}
         self.classifiers = {name: factory for name, factory in declared.items() if factory is not None}
         metrics = prepared.experiment.measured
@@ -213,7 +231,7 @@ class Evaluator:
         try:
             folds.extend(map(sealed_fold, draw_folds(data, block, self.prepared.experiment)))
             refits = {
-                rows: self._references.refit(block, folds, rows)
+                rows: self._refitted(block, folds, rows)
                 for rows in {self._refit[cell.technique] for cell in cells}
                 if rows is not None
             }
@@ -280,7 +298,8 @@ class Evaluator:
                 # A new table for each technique, which could write to arrays that a table derives from codes.
                 train = fold.train.twin(numbers=numbers)
                 with np.errstate():  # restores numpy's settings for the next technique
-                    if (declined := declined_by(technique, train)) is not None:
+                    acceptance = self.acceptance(block.dataset, drawn[number])
+                    if (declined := declined_by(technique, train, acceptance)) is not None:
                         return {"status": "skipped", "reason": begin + storable(declined)}
                     fold_scorers = {test: scorers[number, test] for test in fold.tests}
                     fold_answers, convergence, frontier_of_fold = answers_of(
@@ -290,7 +309,7 @@ class Evaluator:
                         fold_scorers,
                         fold_tools,
                         numbers,
-                        self.acceptance(block.dataset, drawn[number]),
+                        acceptance,
                     )
                 answers |= {(number, test): answer for test, answer in fold_answers.items()}
                 convergences += [convergence] if convergence is not None else []
@@ -333,9 +352,8 @@ class Evaluator:
         Where bias is hidden, there are also counts in truth: by true labels, beside the learner without
         planted and without hidden bias.
         """
-        entry = self.prepared.untreated(block.dataset)
+        entry = self.prepared.datasets[block.dataset].entry.baseline
         learner = (block.dataset, entry, cell.classifier)
-        references = self._references
         counted: dict[Test, list[list[int]]] = {
             test: [] for test in ([ORIGINAL, TRUTH] if block.hidden else [ORIGINAL])
         }
@@ -345,12 +363,15 @@ class Evaluator:
                 begin = in_fold(number, len(folds))
                 accepted = answers[number, ORIGINAL].predicted
                 if cell.technique == entry:  # the cell is the untreated learner
-                    references.add(*learner, fold, accepted)
-                clean = {ORIGINAL: references.accepted(*learner, references.clean(block, folds)[number])}
+                    self._remember(_model_key(*learner, fold), accepted)
+                clean = {ORIGINAL: self._accepts(*learner, self._clean(block, folds)[number])}
                 if block.hidden:
-                    true = references.true(block)[number]
-                    clean[TRUTH] = references.accepted_in_truth(*learner, true, fold)
-                before = references.accepted(*learner, fold)
+                    true = self._at_0(replace(block, hidden=0.0))[number]
+                    assert true.test_rows is not None
+                    assert fold.test_rows is not None
+                    of_fold = np.searchsorted(true.test_rows, fold.test_rows)
+                    clean[TRUTH] = self._accepts(*learner, true)[of_fold]
+                before = self._accepts(*learner, fold)
                 for test, counts in counted.items():
                     counts.append(scorers[number, test].decisions(clean[test], before, accepted))
         except BaseException as error:
@@ -358,24 +379,73 @@ class Evaluator:
             return [Decisions(cell.reference, (), storable(reason), test) for test in counted]
         return [Decisions(cell.reference, counts, test=test) for test, counts in counted.items()]
 
-    def _decide(self, dataset: str, entry: str, classifier: str, fold: Fold) -> NDArray[np.bool_]:
-        """Return which original test rows an entry accepts after training on the fold, shape (n_rows,)."""
-        key = self.prepared.trained(dataset, entry, classifier)
-        technique, factory = self.techniques[key], self.classifiers.get(classifier)
-        numbers = factory is not None and factory.encoding == "numbers"
-        train, seen = fold.train.twin(numbers=numbers), fold.tests[ORIGINAL].seen.twin(numbers=numbers)
-        tools = self._tools(Cell(entry, classifier, ""), self._named[key], self._shared(fold, fold.train))
-        with np.errstate():
-            if (declined := declined_by(technique, train)) is not None:
-                raise DeclinedError(declined)
-            acceptance = self.acceptance(dataset, fold)
-            acceptance.require_scores(technique)
-            return acceptance.decider(technique, technique.fit(train, tools))(seen)
+    def _clean(self, block: Block, folds: Sequence[Fold]) -> Sequence[Fold]:
+        """Return the folds of a block without planted bias; ``folds`` are the block's own."""
+        return folds if block.level == 0 else self._at_0(block)
+
+    def _at_0(self, block: Block) -> Sequence[Fold]:
+        at_0 = replace(block, level=0.0, cells=())
+        remembered = self._unbiased.get(block.hidden > 0)
+        if remembered is None or remembered[0] != at_0:
+            drawn = draw_folds(self.prepared.datasets[block.dataset], at_0, self.prepared.experiment)
+            remembered = self._unbiased[block.hidden > 0] = at_0, list(map(sealed_fold, drawn))
+        return remembered[1]
+
+    def _refitted(self, block: Block, folds: Sequence[Fold], refit_on: Refit) -> list[Fold]:
+        """Return the folds of a reference row: bootstraps of clean, or of biased, training rows.
+
+        The clean ones are tested on original test rows without planted bias.
+        """
+        refits, persons = [], self.prepared.datasets[block.dataset].persons
+        sources = self._clean(block, folds) if refit_on == "clean" else folds
+        for fold, source in zip(folds, sources, strict=True):
+            # A person's rows are drawn together.
+            real = source.after_bias
+            units = np.arange(len(source.train)) if real is None else units_of(persons, real)
+            n = int(units.max()) + 1
+            rng = generator(self.prepared.experiment.seed, purpose="refit", **fold.axes)
+            chosen = rows_of_units(units, rng.integers(n, size=n))
+            tests = {name: replace(test_rows, among=None) for name, test_rows in fold.tests.items()}
+            tests[ORIGINAL] = source.tests[ORIGINAL]
+            refits.append(replace(fold, train=source.train.take(chosen).sealed, tests=tests))
+        return refits
+
+    def _accepts(self, dataset: str, entry: str, classifier: str, fold: Fold) -> NDArray[np.bool_]:
+        """Return which original test rows of a fold an untreated model accepts, shape (n_rows,).
+
+        Models are identified by their rows, so that levels and kinds of bias share the clean models.
+        """
+        model = _model_key(dataset, entry, classifier, fold)
+        if model not in self._accepted:
+            key = self.prepared.trained(dataset, entry, classifier)
+            technique, factory = self.techniques[key], self.classifiers.get(classifier)
+            numbers = factory is not None and factory.encoding == "numbers"
+            train, seen = fold.train.twin(numbers=numbers), fold.tests[ORIGINAL].seen.twin(numbers=numbers)
+            tools = self._tools(Cell(entry, classifier, ""), self._named[key], self._shared(fold, fold.train))
+            with np.errstate():
+                acceptance = self.acceptance(dataset, fold)
+                if (declined := declined_by(technique, train, acceptance)) is not None:
+                    raise DeclinedError(declined)
+                accepted = acceptance(technique, technique.fit(train, tools), seen)
+            self._remember(model, accepted)
+        return self._accepted[model]
+
+    def _remember(self, model: object, accepted: NDArray[np.bool_]) -> None:
+        while len(self._accepted) >= _MOST_REMEMBERED:
+            del self._accepted[next(iter(self._accepted))]
+        self._accepted[model] = accepted
 
     def acceptance(self, dataset: str, fold: Fold) -> Acceptance:
         """Return which rows are accepted of a dataset's fold."""
         seed = axis_seed(self.prepared.experiment.seed, purpose="accept", **fold.axes)
         return Acceptance(self.prepared.datasets[dataset].entry.accept, seed)
+
+
+def _model_key(dataset: str, entry: str, classifier: str, fold: Fold) -> object:
+    """Return a key of an untreated model's decisions, apart from the entry's parameters."""
+    seen = fold.tests[ORIGINAL].seen
+    numbers = (None if table.numbers is None else table.numbers.digest for table in (fold.train, seen))
+    return dataset, entry, classifier, *fold.axes.items(), fold.train.digest, seen.digest, *numbers
 
 
 def named(technique: Technique) -> str:
@@ -405,9 +475,8 @@ def answers_of(
     The function returns the inputs of the unprocessing frontier. All answers are checked here, because a
     plugin may have replaced the technique's own checks.
     """
-    acceptance.require_scores(technique)
     predictor = technique.fit(train, tools)
-    predict = acceptance.decider(technique, predictor)
+    predict = functools.partial(acceptance, technique, predictor)
     with_scores: dict[Test, Answers] = {}  # whatever the metrics need
 
     def predict_score(table: Table) -> NDArray[np.float64]:

@@ -58,7 +58,7 @@ def planned_cells(prepared: PreparedExperiment, shard: Shard = WHOLE) -> list[tu
             if entry.refit is not None:
                 described = {**described, "refit": [entry.refit, clean if entry.refit == "clean" else {}]}
             key = cell_key(sample, described, classifiers[classifier])
-            untreated = prepared.untreated(block.dataset)
+            untreated = prepared.datasets[block.dataset].entry.baseline
             yield Cell(name, classifier, key, reference(untreated, classifier) if restores else "")
 
     return [(block, tuple(cells(block))) for block in shard.of(plan_blocks(experiment, prepared.reaches))]

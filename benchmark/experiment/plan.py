@@ -359,10 +359,6 @@ class ExpandedExperiment:
         untreated = self.techniques[dataset, technique].name == UNTREATED
         return dataset, classifier if untreated and classifier in learners else technique
 
-    def untreated(self, dataset: str) -> str:
-        """Return the entry of doing nothing that techniques are compared with on a dataset."""
-        return next(entry.baseline for entry in self.experiment.datasets if entry.name == dataset)
-
 
 def entries_for_names(content: Mapping[str, Any]) -> dict[str, Any]:
     """Return the content of an experiment file with entries in place of names."""

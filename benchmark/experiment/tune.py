@@ -230,7 +230,7 @@ class TuningEvaluator(Evaluator):
         try:
             with np.errstate():
                 declined = None if factory is None else classifier_mismatch(technique, factory)
-                declined = declined or declined_by(technique, train)
+                declined = declined or declined_by(technique, train, acceptance)
                 if declined is not None:
                     return _Tried(technique, {}, "skipped", declined)
                 answers: Mapping[_RowsKey, Answers] = answers_of(

@@ -36,10 +36,8 @@ HARNESS = (
     "data/table.py",
     "network/model.py",
     "classifiers/factories.py",
-    "experiment/acceptance.py",
     "experiment/draws.py",
     "experiment/evaluate.py",
-    "experiment/references.py",
 )
 
 # Code that some cells' numbers depend on; their keys, or the store, name it.

@@ -14,8 +14,7 @@ from numpy.typing import NDArray
 from benchmark.data import Table
 from benchmark.data.source import Sources
 from benchmark.errors import DeclinedError, ExperimentError
-from benchmark.experiment.acceptance import Acceptance
-from benchmark.experiment.evaluate import Evaluator
+from benchmark.experiment.evaluate import Acceptance, Evaluator
 from benchmark.experiment.expand import expand
 from benchmark.experiment.first_file import experiment_text, first_experiment
 from benchmark.experiment.keys import planned_cells
@@ -126,18 +125,18 @@ def _predictor(scores: NDArray[np.float64]) -> Predictor:
 def test_lots_decide_between_equal_scores_whatever_the_order_of_rows(card: Path) -> None:
     table: Table = prepared(card).datasets["loans"].test
     n, technique = len(table), get_technique("none")
-    accept = Acceptance(0.4, seed=7).decider(technique, _predictor(np.full(n, 0.98)))
-    accepted = accept(table)
+    accept, equal = Acceptance(0.4, seed=7), _predictor(np.full(n, 0.98))
+    accepted = accept(technique, equal, table)
     assert accepted.sum() == round(0.4 * n)
-    np.testing.assert_array_equal(accepted, accept(table))
+    np.testing.assert_array_equal(accepted, accept(technique, equal, table))
     assert table.deprived[: n // 2].mean() > 0.9  # the file is sorted
     assert accepted[table.deprived].mean() == pytest.approx(accepted[~table.deprived].mean(), abs=0.08)
     scores = np.random.default_rng(1).permutation(n) / n
-    best = Acceptance(0.4, seed=7).decider(technique, _predictor(scores))(table)
+    best = accept(technique, _predictor(scores), table)
     assert scores[best].min() > scores[~best].max()
     with pytest.raises(DeclinedError):
-        Acceptance(0.4, seed=7).decider(technique, Predictor(lambda t: np.ones(len(t), dtype=bool)))
-    everybody = Acceptance(None, seed=7).decider(technique, _predictor(scores))(table)
+        accept(technique, Predictor(lambda t: np.ones(len(t), dtype=bool)), table)
+    everybody = Acceptance(None, seed=7)(technique, _predictor(scores), table)
     assert everybody.all()
 
 

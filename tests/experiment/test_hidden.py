@@ -157,7 +157,7 @@ def test_decisions_are_counted_beside_both_clean_models(tmp_path: Path) -> None:
     assert len(frame) == 2 * len(accepted)
     for row in frame.itertuples(index=False):
         where = row.repetition, row.classifier
-        untreated = made.untreated("german")
+        untreated = made.datasets["german"].entry.baseline
         tests = truth[row.bias, row.repetition]
         people = tests.get(row.test, tests[ORIGINAL])
         bits = [

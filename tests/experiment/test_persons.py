@@ -18,11 +18,11 @@ from benchmark.data.row_facts import Persons
 from benchmark.data.source import Sources
 from benchmark.errors import ExperimentError
 from benchmark.experiment.draws import axes, draw_folds, split, split_sizes
+from benchmark.experiment.evaluate import Evaluator
 from benchmark.experiment.expand import expand
 from benchmark.experiment.keys import planned_cells
 from benchmark.experiment.plan import Block, Experiment
 from benchmark.experiment.prepare import PreparedDataset, PreparedExperiment, prepare_experiment
-from benchmark.experiment.references import References
 from benchmark.experiment.run import compute
 from benchmark.experiment.sample_files import SampleSource, draw_sample
 from benchmark.experiment.store import Store
@@ -131,7 +131,7 @@ def test_a_bootstrap_draws_persons(card: Path) -> None:
     data, persons = dataset_of(made)
     block = Block("visits", "label", 0.0, 0)
     folds = list(draw_folds(data, block, made.experiment))
-    (refit,) = References(made, lambda *_: np.array([])).refit(block, folds, "clean")
+    (refit,) = Evaluator(made)._refitted(block, folds, "clean")
     (fold,) = folds
     assert fold.after_bias is not None
     found: dict[bytes, set[int]] = {}

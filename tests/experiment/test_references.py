@@ -88,7 +88,7 @@ def test_counts_are_those_of_the_decisions(fields: dict[str, Any], tmp_path: Pat
     assert len(frame) == len(accepted)
     for row in frame.itertuples(index=False):
         where = row.repetition, row.fold, row.classifier
-        untreated = made.untreated("german")
+        untreated = made.datasets["german"].entry.baseline
         people = truth[row.repetition, row.fold]
         favored = ~np.isin(people.groups, people.schema.deprived_codes)
         bits = [
