@@ -6,11 +6,11 @@ play. All states are declared, so the schema needs no data. :class:`Card` descri
 ``docs/adding/dataset.md`` shows how to write a card.
 """
 
-import graphlib
+import difflib
 import hashlib
 import itertools
 import json
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Annotated, Any, Self
 
@@ -21,10 +21,9 @@ from pydantic import (
     PrivateAttr,
     TypeAdapter,
     ValidationError,
-    ValidationInfo,
-    field_validator,
     model_validator,
 )
+from pydantic_core import PydanticCustomError
 
 from benchmark.data.card_parts import (
     EQUAL_ROWS,
@@ -48,10 +47,7 @@ from benchmark.data.card_parts import (
     Text,
     Texts,
     require_distinct,
-    require_in_file,
-    require_known,
 )
-from benchmark.data.editions import named_edition, with_edition
 from benchmark.data.table import Column, Schema
 from benchmark.data.table import States as GroupStates
 from benchmark.declarations import (
@@ -59,10 +55,13 @@ from benchmark.declarations import (
     count_of,
     find_declaration,
     list_declarations,
+    listed_values,
     read_declaration,
+    read_toml,
 )
 from benchmark.errors import CardError, UnknownNameError
 
+_EXAMPLE = '"acs_income[state=HI]"'
 JUDGED = "judged"
 """Name of the judged label in messages and in changes of columns."""
 
@@ -83,20 +82,17 @@ class Card(CardTable):
     known_problems: Annotated[tuple[Line, ...], Field(strict=False)] = ()
     warning: Line | None = None  # printed with every table that shows the dataset
     rows: PositiveInt | None = None  # rows after ``filter`` and ``exclude``; another number is an error
-    # A rule sees only the fields above its own, so the order of these lines matters.
     source: Source  # files and format
     # The columns to keep, label included, in order; the key is the column's name in this program.
     columns: Annotated[dict[Text, ColumnCard], Field(min_length=2)]
     missing: MissingEntry | None = None  # the state of missing values, in all columns that may have some
     dropped: Annotated[tuple[Dropped, ...], Field(strict=False)] = ()  # the columns left out, and why
     # Rows to keep: raw values by column of the file.
-    filter: Annotated[dict[Text, Texts], AfterValidator(require_in_file)] = Field(default_factory=dict)
+    filter: dict[Text, Texts] = Field(default_factory=dict)
     # Rows to leave out: raw values by column of the file.
-    exclude: Annotated[dict[Text, RawValues], AfterValidator(require_in_file)] = Field(default_factory=dict)
+    exclude: dict[Text, RawValues] = Field(default_factory=dict)
     # Conditions on numbers that rows to keep fulfill, by column of the file.
-    conditions: Annotated[dict[Text, Conditions], AfterValidator(require_in_file)] = Field(
-        default_factory=dict
-    )
+    conditions: dict[Text, Conditions] = Field(default_factory=dict)
     # label, favorable_label: Outcome column (two states), and its state that is good for people.
     label: Text
     favorable_label: Text
@@ -321,163 +317,82 @@ class Card(CardTable):
             return content  # the field is absent, or its own rules report the error
         return {**content, "columns": columns}
 
-    @field_validator("columns")
-    @classmethod
-    def _columns_in_file(cls, columns: dict[str, Any], info: ValidationInfo) -> dict[str, Any]:
-        require_in_file([spec.source or name for name, spec in columns.items()], info)
-        return columns
+    @model_validator(mode="after")
+    def _fields_fit(self) -> Self:
+        if rules := list(self._broken_rules()):
+            raise PydanticCustomError("fields", "{first}", {"first": rules[0], "rules": rules})
+        # One order of states, because a group can be written in several. The model is frozen for others.
+        order = {
+            name: tuple(s for s in self.columns[name].states if s in named) for name, named in self._members
+        }
+        group = {name: named if len(named) > 1 else named[0] for name, named in order.items()}
+        object.__setattr__(self, "deprived_group", group if len(group) > 1 else group[self.sensitive_feature])
+        return self
 
-    @field_validator("missing")
-    @classmethod
-    def _missing_of_columns(cls, missing: Missing | None, info: ValidationInfo) -> Missing | None:
-        _require_columns((missing and missing.columns) or (), info)
-        return missing
-
-    @field_validator("dropped")
-    @classmethod
-    def _dropped_not_kept(cls, dropped: tuple[Dropped, ...], info: ValidationInfo) -> tuple[Dropped, ...]:
-        names = [name for group in dropped for name in group.columns]
-        require_distinct(names)
-        require_in_file(names, info)
-        sources = {spec.source or name for name, spec in info.data.get("columns", {}).items()}
-        if both := [name for name in names if name in sources]:
-            raise ValueError("names columns that are also kept: " + ", ".join(map(repr, both)))
-        return dropped
-
-    @field_validator("label", "sensitive_feature")
-    @classmethod
-    def _role_is_a_column(cls, name: str, info: ValidationInfo) -> str:
-        if (columns := info.data.get("columns")) is not None:
-            require_known(name, columns, "a column")
-            states = columns[name].states
-            if info.field_name == "label" and len(states) != 2:
-                raise ValueError("must have two states, but has " + ", ".join(map(repr, states)))
-            if len(states) < 2:
-                raise ValueError(f"must have a state outside the deprived group, but has only {states[0]!r}")
-        if info.field_name == "sensitive_feature" and name == info.data.get("label"):
-            raise ValueError("must not be the label itself")
-        return name
-
-    @field_validator("favorable_label")
-    @classmethod
-    def _favorable_is_a_state(cls, state: str, info: ValidationInfo) -> str:
-        column = info.data.get("label")
-        if column is not None and "columns" in info.data:
-            require_known(state, info.data["columns"][column].states, f"a state of {column!r}")
-        return state
-
-    @field_validator("deprived_group")
-    @classmethod
-    def _deprived_are_states(cls, group: Any, info: ValidationInfo) -> Any:
-        feature, columns = info.data.get("sensitive_feature"), info.data.get("columns")
-        if feature is None or columns is None:
-            return group
-        table = dict(group) if isinstance(group, dict) else {feature: group}
-        if feature not in table:
-            raise ValueError(f"must name states of the sensitive feature {feature!r}, too")
-        for name, given in table.items():
-            require_known(name, columns, "a column")
-            if name == info.data.get("label"):
-                raise ValueError("must not depend on the label")
-            states = columns[name].states
-            named = {given} if isinstance(given, str) else {*given}
+    def _broken_rules(self) -> Iterator[str]:
+        """Yield the rules between fields that the card breaks, each after the name of a field."""
+        label, feature, columns = self.label, self.sensitive_feature, self.columns
+        for field in ("label", "sensitive_feature"):
+            yield from _unless_known(field, getattr(self, field), columns, "a column")
+        if not {label, feature} <= columns.keys():
+            return
+        states = columns[label].states
+        if len(states) != 2:
+            yield "label: must have two states, but has " + ", ".join(map(repr, states))
+        yield from _unless_known("favorable_label", self.favorable_label, states, f"a state of {label!r}")
+        if feature == label:
+            yield "sensitive_feature: must not be the label itself"
+        if feature not in dict(self._members):
+            yield f"deprived_group: must name states of the sensitive feature {feature!r}, too"
+        for name, named in self._members:
+            yield from _unless_known("deprived_group", name, columns, "a column")
+            if name == label != feature:
+                yield "deprived_group: must not depend on the label"
+            states = columns[name].states if name in columns else named
             for state in named:
-                require_known(state, states, f"a state of {name!r}")
-            if len(named) == len(states):
-                raise ValueError(f"must leave at least one state of {name!r} outside the deprived group")
-            # One order, because a group can be written in several.
-            ordered = tuple(state for state in states if state in named)
-            table[name] = ordered if len(ordered) > 1 else ordered[0]
-        return table if len(table) > 1 else table[feature]
+                yield from _unless_known("deprived_group", state, states, f"a state of {name!r}")
+            if name in columns and {*states} <= {*named}:
+                yield f"deprived_group: must leave at least one state of {name!r} outside the deprived group"
+        for name in self.sensitive:
+            yield from _unless_known("sensitive", name, columns, "a column")
+        if label in self.sensitive:
+            yield "sensitive: must not name the label"
+        if self.sensitive and feature not in self.sensitive:
+            yield f"sensitive: must name the sensitive feature {feature!r} among them"
+        for name in (self.missing and self.missing.columns) or ():
+            yield from _unless_known("missing", name, columns, "a column")
+        if self.judged is not None and {*self.judged.label.states} != {*columns[label].states}:
+            yield f"judged: its label must have the states of the label {columns[label].states}"
+        if self.judged is not None and JUDGED in columns:
+            yield f"judged: cannot stand beside a column of the name {JUDGED!r}"
+        if self.judged is not None and self.person is not None:
+            yield "person: is named under [judged] already"
+        yield from self._used_twice()
 
-    @field_validator("sensitive")
-    @classmethod
-    def _sensitive_are_columns(cls, names: tuple[str, ...], info: ValidationInfo) -> tuple[str, ...]:
-        _require_columns(names, info)
-        if info.data.get("label") in names:
-            raise ValueError("must not name the label")
-        feature = info.data.get("sensitive_feature")
-        if names and feature is not None and feature not in names:
-            raise ValueError(f"must name the sensitive feature {feature!r} among them")
-        return names
-
-    @field_validator("score")
-    @classmethod
-    def _score_is_no_feature(cls, score: ScoreColumn | None, info: ValidationInfo) -> ScoreColumn | None:
-        if score is None:
-            return None
-        require_in_file([score.column], info)
-        columns = info.data.get("columns", {}).items()
-        readers = [name for name, spec in columns if (spec.source or name) == score.column]
-        if features := ", ".join(repr(name) for name in readers if name != info.data.get("label")):
-            raise ValueError(f"is the number behind the label, so it cannot be a feature too: {features}")
-        if any(score.column in group.columns for group in info.data.get("dropped", ())):
-            raise ValueError(f"reads {score.column!r}, which is also dropped")
-        return score
-
-    @field_validator("judged")
-    @classmethod
-    def _judged_is_no_feature(cls, judged: JudgedLabel | None, info: ValidationInfo) -> JudgedLabel | None:
-        columns, label = info.data.get("columns"), info.data.get("label")
-        if judged is None or columns is None:
-            return judged
-        require_in_file(judged.sources, info)
-        if JUDGED in columns:
-            raise ValueError(f"cannot stand beside a column of the name {JUDGED!r}")
-        if label is not None and {*judged.label.states} != {*columns[label].states}:
-            raise ValueError("its label must have the states of the label " + repr(columns[label].states))
-        score = info.data.get("score")
-        others = [
-            *(spec.source or name for name, spec in columns.items()),
-            *(name for group in info.data.get("dropped", ()) for name in group.columns),
-            *(() if score is None else [score.column]),
+    def _used_twice(self) -> Iterator[str]:
+        """Yield the columns of the file that have two uses; only label and score may have the same one."""
+        features = [spec.source or name for name, spec in self.columns.items() if name != self.label]
+        uses = [
+            ("score", () if self.score is None else (self.score.column,)),
+            ("label", (self.columns[self.label].source or self.label,)),
+            ("dropped", tuple(itertools.chain.from_iterable(group.columns for group in self.dropped))),
+            ("judged", () if self.judged is None else self.judged.sources),
+            ("person", () if self.person in (None, EQUAL_ROWS) else (self.person,)),
         ]
-        if both := [name for name in judged.sources if name in others]:
-            raise ValueError("names columns that are also kept, dropped or the score: " + repr(both)[1:-1])
-        return judged
-
-    @field_validator("person")
-    @classmethod
-    def _person_is_no_feature(cls, person: str | None, info: ValidationInfo) -> str | None:
-        if person is None or person == EQUAL_ROWS:
-            return person
-        if info.data.get("judged") is not None:
-            raise ValueError("is named under [judged] already")
-        require_in_file([person], info)
-        columns = info.data.get("columns", {}).items()
-        others = {spec.source or name for name, spec in columns}
-        others.update(*(group.columns for group in info.data.get("dropped", ())))
-        if (score := info.data.get("score")) is not None:
-            others.add(score.column)
-        if person in others:
-            raise ValueError(f"names a column that is also kept, dropped or the score: {person!r}")
-        return person
-
-    @field_validator("required_edges", "forbidden_edges")
-    @classmethod
-    def _edges_between_columns(cls, edges: Edges, info: ValidationInfo) -> Edges:
-        _require_columns(itertools.chain.from_iterable(edges), info)
-        if any(parent == child for parent, child in edges):
-            raise ValueError("must not lead from a column to itself")
-        require_distinct([f"{parent} -> {child}" for parent, child in edges])
-        if both := [edge for edge in edges if edge in info.data.get("required_edges", ())]:
-            raise ValueError("are also required: " + ", ".join(f"{a} -> {b}" for a, b in both))
-        return edges
-
-    @field_validator("required_edges")
-    @classmethod
-    def _required_is_acyclic(cls, edges: Edges) -> Edges:
-        parents = {child: [parent for parent, other in edges if other == child] for _, child in edges}
-        try:
-            graphlib.TopologicalSorter(parents).prepare()
-        except graphlib.CycleError as error:
-            raise ValueError("must not form a cycle, but do: " + " -> ".join(error.args[1])) from None
-        return edges
+        taken = dict.fromkeys(features, "columns")
+        for field, names in uses:
+            for name in names:
+                if name in taken and (field, taken[name]) not in (("label", "score"), ("label", "columns")):
+                    yield f"{field}: names {name!r}, which '{taken[name]}' names already"
+                taken.setdefault(name, field)
 
 
-def _require_columns(names: Iterable[str], info: ValidationInfo) -> None:
-    for name in names if "columns" in info.data else ():
-        require_known(name, info.data["columns"], "a column")
+def _unless_known(field: str, name: str, choices: Collection[str], description: str) -> Iterator[str]:
+    """Yield the rule that a field breaks if it names none of the choices."""
+    if name not in choices:
+        close = difflib.get_close_matches(name, choices, n=1)
+        hint = f", did you mean {close[0]!r}?" if close else ", one of " + ", ".join(map(repr, choices))
+        yield f"{field}: must name {description}{hint}; got {name!r}"
 
 
 def _facts(spec: CategoricalColumn | NumericColumn, without: set[str]) -> dict[str, Any]:
@@ -506,9 +421,9 @@ def load_card(name_or_path: str | Path) -> Card:
     such card or edition. A CardError says that it is not TOML, or lists the rules that it breaks, each with
     its field and the wrong value.
     """
-    name, chosen = named_edition(str(name_or_path))
+    name, chosen = _named_edition(str(name_or_path))
     path = find_declaration("datasets", name)
-    content = with_edition(read_declaration("datasets", path), path, chosen)
+    content = _with_edition(read_declaration("datasets", path), path, chosen)
     try:
         card = Card.model_validate(content)
     except ValidationError as error:
@@ -522,12 +437,77 @@ def list_cards() -> tuple[Card, ...]:
     return tuple(load_card(name) for name in list_declarations("datasets"))
 
 
+def _named_edition(name: str) -> tuple[str, dict[str, str]]:
+    """Return the name of a card, and the values of parameters that choose its edition.
+
+    A CardError says that several editions are named, or that the values are malformed.
+    """
+    try:
+        card, editions = listed_values(name, _EXAMPLE)
+    except ValueError as error:
+        raise CardError(f"The name {name!r} {error}", remedy="correct the brackets") from None
+    if len(editions) > 1:
+        raise CardError(
+            f"The name {name!r} stands for several datasets",
+            expected=f"one edition, such as {_EXAMPLE}",
+            got=f"{len(editions)}",
+            remedy="name one value of each parameter; lists are for the datasets of an experiment",
+        )
+    return card, editions[0] if editions else {}
+
+
+def _with_edition(content: dict[str, Any], path: Path, chosen: Mapping[str, str]) -> dict[str, Any]:
+    """Return a card's content with the source file of one edition, by default the first.
+
+    ``path`` is the card's file. The file of editions names the parameters by their ``defaults``; each of its
+    ``editions`` has a value for all of them, and is otherwise a source file with its ``folder``. Only the
+    default edition keeps the card's number of rows. An UnknownNameError says that there is no such edition.
+    """
+    source: Any = content.get("source")
+    source = source if isinstance(source, dict) else {}
+    if not isinstance(name := source.get("editions"), str):
+        if chosen:
+            raise CardError(
+                f"The dataset card {path} has no editions",
+                expected="its name alone",
+                got=_listed(chosen),
+                remedy="leave the brackets out",
+            )
+        return content
+    listed = read_toml(path.parent / name, "file of editions", CardError, "correct 'editions' in the card")
+    defaults: dict[str, str] = listed["defaults"]
+    for parameter in chosen:
+        if parameter not in defaults:
+            raise UnknownNameError("parameter", parameter, defaults)
+    wanted = {**defaults, **chosen}
+    for edition in listed["editions"]:
+        if all(edition[parameter].lower() == wanted[parameter].lower() for parameter in defaults):
+            break
+    else:
+        raise UnknownNameError("edition", _listed(wanted), [_listed(e, defaults) for e in listed["editions"]])
+    file = {key: value for key, value in edition.items() if key not in (*defaults, "folder")}
+    kept = {key: value for key, value in source.items() if key != "editions"}
+    content = {
+        **content,
+        "source": {**kept, "files": [file], "folder": edition["folder"]},
+        "edition": {parameter: edition[parameter] for parameter in defaults},
+    }
+    if any(edition[parameter] != value for parameter, value in defaults.items()):
+        content.pop("rows", None)
+        content["title"] = f"{content.get('title', '')}, {_listed(edition, chosen)}"
+    return content
+
+
+def _listed(values: Mapping[str, str], names: Mapping[str, str] | None = None) -> str:
+    return "; ".join(f"{name}={values[name]}" for name in (names or values))
+
+
 def _card_error(path: Path, error: ValidationError, content: object, *, changed: bool = False) -> CardError:
     """Return the error that lists the rules that a card breaks, as written or as an experiment changes it."""
     rules = broken_rules(error, Card, content)
     count = count_of(rules)
-    if any(detail["loc"][:1] in {("columns",), ("source",)} for detail in error.errors()):
-        rules.append("(rules that build on a field named above were not checked)")
+    if any(detail["loc"] for detail in error.errors()):
+        rules.append("(rules between fields were not checked)")
     begin = f"The dataset card {path}{', as the experiment changes it,' if changed else ''} breaks {count}"
     target = "the dataset's entry in the experiment" if changed else "these fields"
     return CardError(

@@ -1,10 +1,9 @@
 """Tables and values of a dataset's card; :mod:`benchmark.data.card` puts them together."""
 
-import difflib
 import itertools
 import operator
 import re
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from typing import Annotated, Any, Literal, Self, TypeVar
 
 from pydantic import (
@@ -28,7 +27,6 @@ from benchmark.text.words import as_number
 AlgorithmName = Literal["tabu", "hill_climbing", "exact"]
 ScoreName = Literal["bic", "bdeu"]
 Names = TypeVar("Names", list[str], tuple[str, ...])
-Wanted = TypeVar("Wanted", bound=Iterable[str])
 Text = Annotated[str, Field(min_length=1)]
 # Text for tables, lists and headings: one line, even if the file breaks it.
 Line = Annotated[Text, AfterValidator(lambda text: " ".join(text.split()))]
@@ -64,25 +62,6 @@ def _require_state(state: str | None, info: ValidationInfo) -> str | None:
     if state is not None and state not in info.data.get("states", (state,)):
         raise ValueError(f"must name one of the states, but is {state!r}")
     return state
-
-
-def require_in_file(names: Wanted, info: ValidationInfo) -> Wanted:
-    """Return the names of columns; a ValueError says that ``source.column_names`` does not list them all."""
-    source = info.data.get("source")
-    listed = source.column_names if source is not None else None  # else the file's header tells the names
-    for name in names:
-        if listed is not None and name not in listed:
-            raise ValueError(f"reads {name!r}, which source.column_names does not list")
-    return names
-
-
-def require_known(name: str, choices: Iterable[str], description: str) -> None:
-    """Raise a ValueError unless a name is among the choices, which ``description`` describes."""
-    choices = list(choices)
-    if name not in choices:
-        close = difflib.get_close_matches(name, choices, n=1)
-        hint = f", did you mean {close[0]!r}?" if close else ", one of " + ", ".join(map(repr, choices))
-        raise ValueError(f"must name {description}{hint}")
 
 
 States = Annotated[Texts, AfterValidator(require_distinct)]
@@ -186,8 +165,8 @@ class Source(CardTable):
     # Folder of the files in data directories and in the cache; the card's name unless given. Cards that read
     # the same files share it.
     folder: Slug | None = None
-    # Names of the files' columns, for CSV without a header line. In headers, the second ``a`` is called
-    # ``a.1``, the third ``a.2``.
+    # Names of the files' columns, for files without a header line. In headers, the second ``a`` is called
+    # ``a.1``, the third ``a.2``, and the third column without a name ``column_3``.
     column_names: States | None = None
     # Separator of the values of a CSV line: any character, a tab or a blank as well.
     delimiter: Annotated[str, StringConstraints(min_length=1, max_length=1, strip_whitespace=False)] = ","
@@ -203,22 +182,6 @@ class Source(CardTable):
     def all_files(self) -> tuple[SourceFile, ...]:
         """The files of rows, then the file that is joined to them."""
         return (*self.files, *(() if self.join is None else (self.join.file,)))
-
-    @field_validator("column_names")
-    @classmethod
-    def _csv_only(cls, names: tuple[str, ...] | None, info: ValidationInfo) -> tuple[str, ...] | None:
-        if names is not None and info.data.get("format") == "arff":
-            raise ValueError("is for CSV files; an ARFF file names its columns itself")
-        return names
-
-    @field_validator("encoding")
-    @classmethod
-    def _known_encoding(cls, encoding: str) -> str:
-        try:
-            "".encode(encoding)
-        except LookupError:
-            raise ValueError("must be a text encoding that Python knows, such as 'latin-1'") from None
-        return encoding
 
 
 class CategoricalColumn(CardTable):

@@ -4,10 +4,8 @@ from __future__ import annotations
 
 import itertools
 import math
-import re
 import warnings
 from bisect import bisect_right
-from collections import Counter
 from collections.abc import Hashable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -26,13 +24,13 @@ from benchmark.data.card_parts import (
     NumericColumn,
     ScoreColumn,
 )
-from benchmark.data.number_form import MARKS, PLAIN, NumberForm
+from benchmark.data.number_form import PLAIN, NumberForm, forms_of
 from benchmark.data.raw import RawRows, read_files
 from benchmark.data.row_facts import Judged, Numbers, Persons, Score, numbered
 from benchmark.data.source import ANYWHERE, Sources, read_sources
 from benchmark.data.table import CODE_DTYPE, Table
 from benchmark.errors import DataError
-from benchmark.text.words import as_number, few, share, toml, toml_key
+from benchmark.text.words import as_number, few, share, toml
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -255,8 +253,8 @@ def _code(card: Card, rows: RawRows, location: str) -> tuple[NDArray[np.int16], 
         codes[:, i] = code_of[column.rows]
         if len(bad := np.flatnonzero(codes[:, i] < 0)):
             strange = column.of(codes[:, i] < 0)
-            counts = Counter(dict(zip(strange.values, strange.counts.tolist(), strict=True)))
-            unknown.append(_Unknown(name, counts, int(rows.lines[bad[0]]), location))
+            counts = dict(zip(strange.values, strange.counts.tolist(), strict=True))
+            unknown.append(_Unknown(name, coder, counts, f"line {rows.lines[bad[0]]} of {location}"))
     return codes, unknown
 
 
@@ -403,100 +401,48 @@ class _Unknown:
     """Values of a column in one file that have no state."""
 
     column: str
-    counts: Counter[str]
-    line: int
-    location: str
+    coder: Coder
+    counts: Mapping[str, int]
+    place: str  # line and file of the first one
+
+    def __str__(self) -> str:
+        counts = sorted(self.counts.items(), key=lambda item: -item[1])
+        shown = few(
+            [f"{value!r} ({n} row{'s' * (n != 1)})" for value, n in counts], _MOST_SHOWN, "other values"
+        )
+        spec = self.coder.spec
+        known = list(map(repr, (*spec.states, *spec.values)))
+        if isinstance(spec, NumericColumn):
+            known[: len(spec.bins) - 1] = [f"a number from {spec.bins[0]:g} to {spec.bins[-1]:g}"]
+        return f"{self.column!r} from {self.place}: {shown}; expected {few(known, _MOST_SHOWN, 'others')}"
 
     @property
-    def shown(self) -> str:
-        rows = [f"{value!r} ({n} row{'s' * (n != 1)})" for value, n in self.counts.most_common()]
-        return few(rows, _MOST_SHOWN, "other values")
-
-
-def _known(card: Card, name: str) -> list[str]:
-    spec = card.coded[name]
-    choices = list(map(repr, spec.states))
-    if isinstance(spec, NumericColumn):
-        choices = [f"a number from {spec.bins[0]:g} to {spec.bins[-1]:g}"]
-    return [*choices, *map(repr, _named(card, name))]
-
-
-def _named(card: Card, name: str) -> list[str]:
-    """Return the values to which a column's own entry gives a state."""
-    values = card.coded[name].values
-    return [value for value in values if card.missing is None or value not in card.missing.values]
+    def form(self) -> str:
+        """The settings with which the column's numbers can be read, if the card has others."""
+        numeric, forms = isinstance(self.coder.spec, NumericColumn), forms_of([*self.counts])
+        if not numeric or len(forms) != 1 or forms[0] == self.coder.form:
+            return ""
+        if all(forms[0].number(value) is None for value in self.counts):
+            return ""
+        settings = {name: value for name, value in vars(forms[0]).items() if value is not None}
+        return ", ".join(f"{name} = {toml(value)}" for name, value in settings.items())
 
 
 def _unknown_values(card: Card, unknown: Sequence[_Unknown]) -> DataError:
     """Return an error that lists the unknown values of all columns, with advice."""
-    advice = _hints(card, unknown) + "correct the file, or declare the values in the card"
-    if len(unknown) > 1:
-        lines = [f"{len(unknown)} columns hold values that the card does not know:"]
-        for entry in unknown:
-            expected = few(_known(card, entry.column), _MOST_SHOWN, "others")
-            location = f"{entry.column!r} from line {entry.line} of {entry.location}"
-            lines.append(f"{location}: {entry.shown}; expected {expected}")
-        return DataError("\n  ".join(lines), remedy=f"{advice} (columns.NAME.states or .values)")
-    (only,) = unknown
-    return DataError(
-        f"Column {only.column!r} of {only.location} holds values that its card does not know, "
-        f"the first in line {only.line}",
-        expected="one of " + ", ".join(_known(card, only.column)),
-        got=only.shown,
-        remedy=f"{advice} ({_field(only.column)})",
-    )
-
-
-def _field(name: str) -> str:
-    """Return the table of a card that describes a column."""
-    return "judged.label" if name == JUDGED else f"columns.{name}"
-
-
-def _hints(card: Card, unknown: Sequence[_Unknown]) -> str:
-    """Return advice on the card's settings, each piece followed by a semicolon."""
-    hints = []
-    headed = [entry for entry in unknown if (card.coded[entry.column].source or entry.column) in entry.counts]
-    if headed and card.source.column_names:
-        hints.append("the file seems to have a header, so leave 'column_names' out")
-    numeric = [entry.counts for entry in unknown if isinstance(card.coded[entry.column], NumericColumn)]
-    mark = "," if card.source.decimal == "." else "."
-    decimal = re.compile(rf"[+-]?\d*{re.escape(mark)}\d+")
-    if any(map(decimal.fullmatch, itertools.chain.from_iterable(numeric))):
-        hints.append(f'numbers seem to have a decimal {MARKS[mark]}: set decimal = "{mark}" under [source]')
-    hints += _spellings(card, unknown)
-    lacking = [entry.column for entry in unknown if entry.counts.keys() & set(MISSING_VALUES)]
+    hints = [f"numbers of {one.column!r} are read with {one.form}; " for one in unknown if one.form]
+    lacking = dict.fromkeys(one.column for one in unknown if one.counts.keys() & {*MISSING_VALUES})
     if card.label in lacking:
-        hints.append(f"rows without {card.label!r} can be left out by [filter]")
-    if lacking := [name for name in dict.fromkeys(lacking) if name != card.label]:
-        names = toml(lacking)
-        if card.missing is not None:
-            hints.append(f"name {names[1:-1]} in 'columns' of 'missing', too")
-        else:
-            named = f'{{ state = "unknown", columns = {names} }}'
-            line = named if card.sensitive_feature in lacking else '"unknown"'
-            hints.append(f"missing = {line} at the top of the card makes missing values a state")
-    return "".join(f"{hint}; " for hint in hints)
-
-
-def _spellings(card: Card, unknown: Sequence[_Unknown]) -> Iterator[str]:
-    """Yield advice on columns whose states are the same numbers as the unknown values, written otherwise."""
-    for name in dict.fromkeys(entry.column for entry in unknown):
-        spec, named = card.coded[name], _named(card, name)
-        if isinstance(spec, NumericColumn):
-            continue
-        numbers = {as_number(listed): listed for listed in (*named, *spec.states)}
-        numbers.pop(None, None)
-        values = [value for entry in unknown if entry.column == name for value in sorted(entry.counts)]
-        same = {value: numbers[as_number(value)] for value in values if as_number(value) in numbers}
-        if not same:
-            continue
-        file, meant = next(iter(same.items()))
-        names = {value: spec.values.get(listed, listed) for value, listed in same.items()}
-        shown = few(
-            [f"{toml(value)} = {toml(state)}" for value, state in names.items()], _MOST_NAMED, "others"
-        )
-        write = f"add {shown} to its 'values'" if named else f"write values = {{ {shown} }}"
-        yield (
-            f"in column {name!r} the file has {file} and the card says {meant} (whole numbers are often "
-            f"saved so where some are missing): {write} under [{_field(toml_key(name))}]"
-        )
+        hints.append(f"rows without {card.label!r} can be left out by [filter]; ")
+        del lacking[card.label]
+    if lacking and card.missing is not None:
+        hints.append(f"name {toml([*lacking])[1:-1]} in 'columns' of 'missing', too; ")
+    elif lacking:
+        named = f'{{ state = "unknown", columns = {toml([*lacking])} }}'
+        hints.append(f"missing = {named} at the top of the card makes missing values a state; ")
+    where = "judged.label" if any(one.column == JUDGED for one in unknown) else "columns.NAME"
+    return DataError(
+        "\n  ".join((f"The card {card.name!r} does not know values of its columns:", *map(str, unknown))),
+        remedy="".join(hints) + f"correct the file, or declare the values in the card ({where}.states or "
+        ".values)",
+    )

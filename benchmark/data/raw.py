@@ -6,12 +6,10 @@ take the first values of longer rows for an index, and tell the line of neither.
 
 from __future__ import annotations
 
-import contextlib
 import csv
 import difflib
 import io
 import itertools
-import json
 import re
 from array import array
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
@@ -147,8 +145,8 @@ def read_rows(
                     f"Line {line} of {location} does not fit the others and the header",
                     expected=f"{len(header)} values",
                     got=f"{len(row)} values",
-                    remedy=_other_separator(content, source, file, lambda row: len(row) == len(header))
-                    or "correct the line, or get the file again if it is truncated",
+                    remedy="correct the line, get the file again if it is truncated, or correct 'delimiter' "
+                    "and 'skip_lines' in the card",
                 )
             lines.append(line)
             for i, values, codes in kept:
@@ -157,8 +155,7 @@ def read_rows(
         raise DataError(
             f"The source file {location} is not valid {source.format.upper()}",
             got=str(error),
-            remedy=_other_separator(content, source, file, lambda row: len(row) > 1)
-            or "the file may be truncated; get it again; else correct its quotes",
+            remedy="the file may be truncated; get it again; else correct quotes, or 'delimiter' in the card",
         ) from error
     columns = {
         header[i]: _column(header[i], values, np.array(codes, dtype=np.intp)) for i, values, codes in kept
@@ -186,30 +183,29 @@ def _opened(
     content: bytes, source: Source, file: SourceFile, location: str
 ) -> tuple[list[str], Iterator[_Row]]:
     """Return the names in a file's header, or those of ``source``, and the file's rows."""
+    names, skip = list(source.column_names or ()), file.skip_lines
     if source.format == "arff":
-        return _arff(decoded(content, source, location), location)
-    rows: Iterator[_Row]
+        declared, rows = _arff(decoded(content, source, location), location)
+        return names or declared, rows
     if source.format == "xlsx":
-        rows = (row for row in first_sheet(content, location) if row[0] > file.skip_lines)
+        rows = (row for row in first_sheet(content, location) if row[0] > skip)
     else:
-        rows = csv_rows(decoded(content, source, location), source.delimiter, file.skip_lines)
-    if source.column_names:
-        return list(source.column_names), rows
-    if (header := next(rows, None)) is None:
+        rows = csv_rows(decoded(content, source, location), source.delimiter, skip)
+    if not names and (header := next(rows, None)) is None:
         raise DataError(
             f"The source file {location} is empty",
             expected="a header line and rows",
-            got=f"no line after the first {file.skip_lines}" if file.skip_lines else "no line",
+            got=f"no line after the first {skip}" if skip else "no line",
             remedy="get the file again, or correct 'skip_lines' in the card",
         )
-    return [name.strip() for name in header[1]], rows
+    return names or [name.strip() for name in header[1]], rows
 
 
 def decoded(content: bytes, source: Source, location: str) -> str:
     """Return a file's text; a DataError says that it is not in the encoding of its card."""
     try:
         return content.decode(source.encoding)
-    except UnicodeDecodeError as error:
+    except (UnicodeDecodeError, LookupError) as error:  # or there is no such encoding
         raise DataError(
             f"The source file {location} is not text in the encoding of its card",
             expected=source.encoding,
@@ -239,29 +235,6 @@ def distinct_names(names: Sequence[str]) -> tuple[str, ...]:
             name = next(free for free in numbered if free not in distinct and free not in names)
         distinct.append(name)
     return tuple(distinct)
-
-
-def _other_separator(
-    content: bytes, source: Source, file: SourceFile, fits: Callable[[list[str]], int]
-) -> str:
-    """Return advice if another separator suits a file's first line better, or an empty text."""
-    if source.format != "csv":
-        return ""
-    lines = io.StringIO(decoded(content, source, ""))
-    line = next(itertools.islice(lines, file.skip_lines, None), "")
-
-    def suits(delimiter: str) -> int:
-        with contextlib.suppress(csv.Error):
-            return max(
-                (fits([cell.strip() for cell in row]) for _, row in csv_rows(line, delimiter)), default=0
-            )
-        return 0
-
-    best = max((source.delimiter, *DELIMITERS), key=suits)
-    if suits(best) == suits(source.delimiter):
-        return ""
-    setting = f"delimiter = {json.dumps(best)}"
-    return f"columns seem to be separated by {best!r}: set {setting} under [source]"
 
 
 # ----------------------------------------------------------------------------------------------- ARFF
@@ -437,10 +410,10 @@ def read_records(card: Card, file: SourceFile, source: SourceBytes, joined: RawR
     join = card.source.join
     key = () if join is None else (join.column,)
     rows = read_rows(source.content, card.source, file, source.location, {*named, *key})
-    _require(key, rows, card, file, source)
+    _require(key, rows, source)
     if join is not None and joined is not None:
         rows = _with_joined(rows, rows.columns[join.column], joined)
-    _require(named, rows, card, file, source)
+    _require(named, rows, source)
     read = np.ones(len(rows.lines), dtype=bool)
     for name, values in card.filter.items():
         read &= _where(rows.columns[name], frozenset(values).__contains__)
@@ -465,7 +438,7 @@ def _joined(card: Card, source: SourceBytes) -> RawRows:
     join = card.source.join
     assert join is not None
     rows = read_rows(source.content, card.source, join.file, source.location)
-    _require([join.key], rows, card, join.file, source)
+    _require([join.key], rows, source)
     key = rows.columns[join.key]
     repeats = np.flatnonzero(pd.Series(key.rows).duplicated())
     if len(repeats):
@@ -492,27 +465,16 @@ def _with_joined(rows: RawRows, column: RawColumn, joined: RawRows) -> RawRows:
     return replace(rows, header=header, columns=columns, lines=rows.lines[read])
 
 
-def _require(
-    names: Collection[str], rows: RawRows, card: Card, file: SourceFile, source: SourceBytes
-) -> None:
+def _require(names: Collection[str], rows: RawRows, source: SourceBytes) -> None:
     """Raise a DataError unless a file has columns that its card names."""
-    missing = [name for name in names if name not in rows.header]
-    if not missing:
+    if not (missing := [name for name in names if name not in rows.header]):
         return
     close = difflib.get_close_matches(missing[0], rows.header, n=1)
-    advice = (
-        f"did you mean {close[0]!r}? " if close else ""
-    ) + "write the names in the card as the file does"
-    if other := _other_separator(source.content, card.source, file, lambda row: len({*row} & {*names})):
-        advice = other
-    elif len(missing) == len(names) > 1:
-        advice += (
-            "; if the first line is a row and no header, name the file's columns by 'column_names' under "
-            "[source]"
-        )
     raise DataError(
         f"The source file {source.location} lacks columns",
         expected=", ".join(map(repr, missing)),
         got="only " + ", ".join(map(repr, rows.header)),
-        remedy=advice,
+        remedy=(f"did you mean {close[0]!r}? " if close else "")
+        + "write names in the card as in the file, correct 'delimiter' and 'skip_lines' under [source], or "
+        "give names by 'column_names' there if the first line is a row and no header",
     )

@@ -6,7 +6,6 @@ import contextlib
 import csv
 import io
 import itertools
-import json
 import os
 import re
 from collections import Counter
@@ -18,7 +17,7 @@ from typing import TYPE_CHECKING, Literal, NamedTuple
 import numpy as np
 
 from benchmark.data.card_parts import MISSING_MARKS, Source, SourceFile
-from benchmark.data.number_form import MARKS, PLAIN, NumberForm, Unclear, forms_of, unclear
+from benchmark.data.number_form import PLAIN, Unclear, forms_of, unclear
 from benchmark.data.raw import (
     DELIMITERS,
     RawColumn,
@@ -42,11 +41,6 @@ if TYPE_CHECKING:
 _SAMPLE_LINES, _MOST_BEFORE_HEADER = 300, 20
 _NUMBERED = re.compile(r"column_\d+")  # names of columns without a header
 _SEPARATORS = {",": "commas", ";": "semicolons", "\t": "tabs", "|": "vertical bars", " ": "blanks"}
-_NO_TABLE = {
-    b"PK": "an Excel workbook or a zip archive",
-    b"\xd0\xcf\x11\xe0": "an old Excel workbook",
-    b"SQLite": "a database",
-}
 _UTF_16 = (b"\xff\xfe", b"\xfe\xff")
 _KINDS = {"csv": "CSV", "arff": "ARFF", "xlsx": "an Excel workbook, of which the first sheet is read"}
 _KINDS["parquet"] = "Parquet"
@@ -166,25 +160,11 @@ def _table(
         form = fitting[0] if fitting else None
         columns[name] = replace(columns[name], form=form)
         if form is not None and (form != PLAIN or name in separates):
-            sentences.append(_said(name, form, values[name]))
+            marked = [v for v in values[name] if form.number(v) is not None and not v.isdigit()]
+            example = max(marked or values[name], key=lambda value: (len(value), value))
+            sentences.append(f"{name}: {example!r} is read as {form.number(example):.12g}.")
     repeated = frozenset(filter(None, rows.renamed.values()))
     return RawTable(source, columns, remarks, tuple(sentences), unseen, doubts, repeated)
-
-
-def _said(name: str, form: NumberForm, values: Sequence[str]) -> str:
-    """Return a sentence on how a column's numbers are read."""
-    names = {" ": "a blank", "'": "an apostrophe", **{mark: f"a {name}" for mark, name in MARKS.items()}}
-    parts = []
-    if form.thousands is not None:
-        parts.append(f"{names[form.thousands]} separates thousands")
-    elif form.unit is None or form.decimal == ",":
-        parts.append(f"{names[form.decimal]} stands before decimals")
-    if form.unit is not None:
-        parts.append(f"the sign {form.unit} is passed over")
-    marked = (value for value in values if form.number(value) is not None and not value.isdigit())
-    example = max(marked, key=lambda value: (len(value), value), default="")
-    shown = f", so that {example!r} is {form.number(example):.12g}" if example else ""
-    return f"{name}: {' and '.join(parts)}{shown}."
 
 
 def read_frame(
@@ -254,35 +234,14 @@ def _kind(content: bytes, path: Path) -> Literal["csv", "arff", "xlsx", "parquet
         return "xlsx"
     if _ARFF.match(content):
         return "arff"
-    kinds = {
-        **{kind: content.startswith(start) for start, kind in _NO_TABLE.items()},
-        "no text: it has bytes of value 0": b"\0" in content and not content.startswith(_UTF_16),
-        "JSON": _is_json(content),
-        "empty": not content.strip(),
-    }
-    if any(kinds.values()):
+    if not content.strip() or (b"\0" in content and not content.startswith(_UTF_16)):
         raise DataError(
             f"{path} cannot be read as a table",
             expected="a CSV file with a header and rows, an ARFF, Parquet or Excel file (.xlsx)",
-            got=next(kind for kind, applies in kinds.items() if applies),
+            got="no text: it has bytes of value 0" if content.strip() else "empty",
             remedy="save it as CSV, or read it with pandas and give benchmark.quick the frame",
         )
     return "csv"
-
-
-def _is_json(content: bytes) -> bool:
-    """Return whether a file is JSON, or a JSON value a line, and no CSV whose header has brackets."""
-    start = content.lstrip(b"\xef\xbb\xbf \t\r\n")
-    if not start.startswith((b"{", b"[")):
-        return False
-    line = start.partition(b"\n")[0].strip()
-    if line in (b"{", b"[") or re.match(rb'\{\s*"[^"]*"\s*:|\[\s*[\[{]', line):
-        return True
-    try:
-        json.loads(line)
-    except ValueError:
-        return False
-    return True
 
 
 def _encoding(content: bytes, path: Path) -> tuple[str, str]:

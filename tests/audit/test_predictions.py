@@ -52,7 +52,7 @@ def test_what_is_odd_about_a_file_is_remarked(tmp_path: Path) -> None:
     assert found.predictions["sex"].y_score is not None
     assert found.predictions["sex"].y_score[3] == 0.3
     assert [note for note in found.notes if "CP1252, which is a guess" in note]
-    assert "Numbers of s: a comma stands before decimals, so that '0,9' is 0.9." in found.notes
+    assert "Numbers of s: '0,9' is read as 0.9." in found.notes
     plain = read_predictions(write(tmp_path / "b.csv", 'y,p,sex\n1,0,"f"\n0,1,m\n'))
     assert plain.attrs["betabench_remarks"] == ()
 

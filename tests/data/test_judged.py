@@ -113,9 +113,9 @@ def test_only_the_digest_of_a_card_with_one_holds_it(write_card: WriteCard) -> N
     ("old", "new", "words"),
     [
         ('source = "guess"\n', "", "needs the 'source'"),
-        ('source = "guess"', 'source = "age"', "also kept, dropped or the score: 'age'"),
-        ('source = "guess"', 'source = "hired"', "also kept, dropped or the score: 'hired'"),
-        ('judge = "who"', 'judge = "sex"', "also kept, dropped or the score: 'sex'"),
+        ('source = "guess"', 'source = "age"', "names 'age', which '"),
+        ('source = "guess"', 'source = "hired"', "names 'hired', which '"),
+        ('judge = "who"', 'judge = "sex"', "names 'sex', which '"),
         ('person = "whom"', 'person = "who"', "repeats 'who'"),
         ('person = "whom"\n', "", "is required, but absent"),
         (
@@ -133,7 +133,7 @@ def test_a_wrong_entry_is_told(write_card: WriteCard, old: str, new: str, words:
 
 def test_it_is_not_dropped_and_no_column_has_its_name(write_card: WriteCard) -> None:
     dropped = ("[columns.age]", '[[dropped]]\ncolumns = ["whom"]\nreason = "A name."\n[columns.age]')
-    with pytest.raises(CardError, match="also kept, dropped or the score: 'whom'"):
+    with pytest.raises(CardError, match="names 'whom', which '"):
         load_card(write_card(JUDGED, dropped, rows=None))
     with pytest.raises(CardError, match="beside a column of the name 'judged'"):
         load_card(write_card(JUDGED, ("[columns.age]", '[columns.judged]\nsource = "age"'), rows=None))
@@ -142,10 +142,10 @@ def test_it_is_not_dropped_and_no_column_has_its_name(write_card: WriteCard) -> 
 def test_a_row_without_judge_or_judgement_is_told(write_card: WriteCard) -> None:
     with pytest.raises(DataError, match=r"Nobody is named in line 3 of .*toy\.csv, column 'who'"):
         load_dataset(write_card(JUDGED, rows=ROWS.replace("90,a", "90, ")))
-    with pytest.raises(DataError, match="Column 'judged'") as error:
+    with pytest.raises(DataError, match="'judged' from line 3 of") as error:
         load_dataset(write_card(JUDGED, rows=ROWS.replace("90,a", "often,a")))
-    assert "'often' (1 row)" in error.value.got
-    assert "(judged.label)" in error.value.remedy
+    assert "'often' (1 row)" in error.value.what
+    assert "(judged.label.states or .values)" in error.value.remedy
 
 
 def test_a_file_without_its_columns(write_card: WriteCard) -> None:

@@ -78,7 +78,7 @@ def test_bias_of_the_score_can_be_planted(write_card: WriteCard) -> None:
 @pytest.mark.parametrize(
     ("old", "new", "words"),
     [
-        ('column = "points"', 'column = "age"', "cannot be a feature too: 'age'"),
+        ('column = "points"', 'column = "age"', "names 'age', which 'columns'"),
         ("threshold = 10", "threshold = 21", "not above its maximum"),
         ("threshold = 10", "threshold = 0", "above its minimum"),
         ("threshold = 10", 'threshold = "10"', "score.threshold"),
@@ -94,7 +94,7 @@ def test_a_wrong_entry_is_told(write_card: WriteCard, old: str, new: str, words:
 
 def test_it_is_not_dropped(write_card: WriteCard) -> None:
     dropped = ("[columns.age]", '[[dropped]]\ncolumns = ["points"]\nreason = "The label."\n[columns.age]')
-    with pytest.raises(CardError, match="'points', which is also dropped"):
+    with pytest.raises(CardError, match="names 'points', which 'score'"):
         load_card(write_card(SCORE, dropped, rows=None))
 
 

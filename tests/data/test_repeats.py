@@ -210,7 +210,7 @@ def test_what_cannot_name_people_is_refused(person: str, sentence: str, tmp_path
 
 
 def test_the_person_of_a_card_is_no_feature_and_stands_in_the_file(tmp_path: Path) -> None:
-    with pytest.raises(CardError, match="also kept"):
+    with pytest.raises(CardError, match="names 'age', which 'columns'"):
         load_card(write_card(tmp_path, 'person = "age"'))
     with pytest.raises(DataError, match=r"lacks columns.*did you mean 'patient_nbr'"):
         load_dataset(write_card(tmp_path, 'person = "patient"'))
