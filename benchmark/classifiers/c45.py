@@ -209,12 +209,6 @@ class C45Classifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         nodes = self._walk(X)
         return np.asarray(self.classes_[self.tree_.majority][nodes])
 
-    def predict_both(self, X: ArrayLike) -> tuple[NDArray[Any], NDArray[np.float64]]:
-        """Return the results of :meth:`predict` and :meth:`predict_proba` from one walk through the tree."""
-        nodes = self._walk(X)
-        labels = self.classes_[self.tree_.majority]
-        return np.asarray(labels[nodes]), np.asarray(self.tree_.probabilities[nodes])
-
     def predict_proba(self, X: ArrayLike) -> NDArray[np.float64]:
         """Return the class frequencies at each row's node, shape (n_rows, n_classes); ``X`` as for predict.
 

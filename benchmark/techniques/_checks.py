@@ -134,27 +134,6 @@ def checked_value(technique: Technique, name: str, rule: Any) -> Value:
     )
 
 
-class Once:
-    """A trained classifier that computes predictions and scores of the same features once."""
-
-    def __init__(self, classifier: Any) -> None:
-        self.estimator = classifier
-        self._last: tuple[Any, Any] = (None, None)
-
-    def predict(self, X: Features) -> Any:
-        """Return the predictions."""
-        return self._both(X)[0]
-
-    def predict_proba(self, X: Features) -> Any:
-        """Return the probabilities of the classes."""
-        return self._both(X)[1]
-
-    def _both(self, X: Features) -> Any:
-        if self._last[0] is not X:
-            self._last = X, self.estimator.predict_both(X)
-        return self._last[1]
-
-
 def decider_of(classifier: Estimator, technique: str) -> Callable[[Features], NDArray[np.bool_]]:
     """Return a function that says which rows a trained classifier predicts favorable, shape (n_rows,).
 

@@ -17,7 +17,6 @@ from benchmark.errors import DeclinedError, TechniqueError
 from benchmark.techniques._checks import Array as Array
 from benchmark.techniques._checks import Interval as Interval
 from benchmark.techniques._checks import (
-    Once,
     Value,
     checked_value,
     decider_of,
@@ -81,10 +80,7 @@ class Tools:
         names = [train.schema.names[i] for i in columns]
         numeric = {position: name for position, name in enumerate(names) if name in numbered}
         if not numeric:
-            classifier = self.classifier(cardinalities)
-            # A class with predict_both copies its input; others get codes of their own to write to.
-            codes_of = shared_features_of if hasattr(classifier, "predict_both") else features_of
-            return classifier, lambda table: codes_of(table, columns)
+            return self.classifier(cardinalities), lambda table: features_of(table, columns)
         cardinalities[list(numeric)] = 0
 
         def features(table: Table) -> Features:
@@ -319,22 +315,12 @@ class PreProcessing(Technique):
         else:
             classifier.fit(X, y, sample_weight=prepared.sample_weight)
 
-        last: tuple[Any, Any] = (None, None)
-
         def features(test: Table) -> Features:
-            # The same object for the same rows, because predictions and scores both need their features.
-            nonlocal last
-            if prepared.transform is not None:
-                return features_of_rows(self._transformed(prepared, test))
-            if last[0] is not test.codes:
-                last = test.codes, features_of_rows(test)
-            matrix: Features = last[1]
-            return matrix
+            return features_of_rows(self._transformed(prepared, test))
 
-        trained: Any = Once(classifier) if hasattr(classifier, "predict_both") else classifier
-        decide, scored = decider_of(trained, self.name), None
-        if self.produces_scores and hasattr(trained, "predict_proba"):
-            score = scorer_of(trained, self.name)
+        decide, scored = decider_of(classifier, self.name), None
+        if self.produces_scores and hasattr(classifier, "predict_proba"):
+            score = scorer_of(classifier, self.name)
 
             def scored(test: Table) -> Array:
                 return score(features(test))
@@ -371,14 +357,6 @@ def features_of(table: Table, columns: list[int]) -> NDArray[np.int16]:
     """Return the codes of some columns, shape (n_rows, n_columns)."""
     # Rows of the transpose, so that the result keeps the table's column-major order.
     return table.codes.T[columns].T
-
-
-def shared_features_of(table: Table, columns: list[int]) -> NDArray[np.int16]:
-    """Return the same as `features_of`; of adjacent columns, a read-only view of the table's codes."""
-    first, last = columns[0], columns[-1]
-    if columns == list(range(first, last + 1)):
-        return table.codes[:, first : last + 1]
-    return features_of(table, columns)
 
 
 def with_labels(table: Table, y: NDArray[np.bool_]) -> Table:

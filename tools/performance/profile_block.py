@@ -47,7 +47,7 @@ _WATCHED: tuple[tuple[str, Any, str], ...] = (
     ("ranking", evaluate, "naive_bayes_ranker"),
     ("technique", PreProcessing, "_prepared"),
     ("classifier", C45Classifier, "fit"),
-    *(("prediction", C45Classifier, name) for name in ("predict", "predict_proba", "predict_both")),
+    *(("prediction", C45Classifier, name) for name in ("predict", "predict_proba")),
     ("metrics", Scorer, "score"),
     ("metrics", evaluate, "metric_values"),
 )
