@@ -10,10 +10,11 @@ from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Any
 
 import pandas as pd
+from markupsafe import Markup
 
 from benchmark.api import Run, run
 from benchmark.columns import UNTREATED
-from benchmark.data.draft_text import slug, summary_lines
+from benchmark.data.draft_text import slug
 from benchmark.data.raw import as_csv
 from benchmark.data.true_rates import rates_of_sides
 from benchmark.data.uncarded import read_uncarded
@@ -30,7 +31,7 @@ from benchmark.experiment.plan import load_experiment
 from benchmark.facts import facts_of
 from benchmark.file_options import FileOptions
 from benchmark.metrics import list_metrics
-from benchmark.pages.run_page import PAGE_NAME
+from benchmark.pages.run_page import PAGE_NAME, READING_NAME
 from benchmark.registry import load_plugin
 from benchmark.report.answer import answer_text
 from benchmark.runs.finished import read_frames
@@ -40,7 +41,9 @@ from benchmark.statistics.cells import to_cells
 from benchmark.statistics.paired import paired_comparisons
 from benchmark.statistics.recommendation import ROPE
 from benchmark.text.terminal import Steps, output_console, print_markdown, say
+from benchmark.text.words import few
 from benchmark.text.writing import FORMATS_WRITTEN, figure_choice, require_writable, write_atomically
+from benchmark.wording import render_values
 
 _OTHER_CLASSIFIERS = ("logistic_regression", "gradient_boosting")  # that may be clearly more accurate
 _OTHER_REPETITIONS = 5  # that show it
@@ -188,11 +191,12 @@ def quick(
     )
     require_reachable(experiment, rows.table)
     texts = {"data.csv": as_csv(data)} if isinstance(data, pd.DataFrame) else {}
+    account = render_values("reading", reading=drafted.reading, few=few)
     texts |= {"card.toml": rows.card, "experiment.toml": experiment_text(experiment)}
     folder = _folder_for(first, texts, named=output is not None)
     if folder != first:
         say(console, f"{first} has another first look, which stays. The results are in {folder}.")
-    for file, text in texts.items():
+    for file, text in {**texts, READING_NAME: account}.items():
         write_atomically(folder / file, text)
     finished = run(
         folder / "experiment.toml",
@@ -218,8 +222,8 @@ def quick(
         width=console.width,
         folder=str(folder),
         page=str(folder / PAGE_NAME),
-        read=drafted,
-        read_lines=summary_lines(drafted),
+        read=drafted.reading,
+        account=Markup(account),
         with_rows="data.csv" in texts,
         better=better,
         used=classifiers[0],

@@ -17,6 +17,7 @@ from benchmark.data.uncarded import UncardedRows, read_uncarded
 from benchmark.experiment.first_file import TECHNIQUES as TRIED_BY_QUICK
 from benchmark.file_options import FileOptions
 from benchmark.text.terminal import as_text
+from benchmark.text.words import few
 from benchmark.wording import render_values
 
 
@@ -111,7 +112,7 @@ def advised(
     text = render_values(
         "recommend",
         advices=advices,
-        schema=None if rows is None else rows.table.schema,
+        read=None if rows is None else rows.draft.reading,
         warnings=[] if rows is None else warnings_of(rows),
         question=asked,
         condition=condition_of(asked),
@@ -119,6 +120,7 @@ def advised(
         words=WORDS,
         digits=few_digits,
         name_of=name_of,
+        few=few,
         inf=math.inf,
         command=(command or "betabench quick FILE --label COLUMN --favorable VALUE --sensitive COLUMN")
         + more,

@@ -18,11 +18,13 @@ def add_options(option: Options) -> None:
 
 def execute(options: argparse.Namespace) -> int:
     from benchmark.data.draft import draft
-    from benchmark.data.draft_text import card_text, slug, summary_lines
+    from benchmark.data.draft_text import card_text, slug
     from benchmark.errors import CardError
     from benchmark.file_options import FileOptions
-    from benchmark.text.terminal import output_console, say
+    from benchmark.text.terminal import output_console, print_markdown, say
+    from benchmark.text.words import few
     from benchmark.text.writing import write_atomically
+    from benchmark.wording import render_values
 
     console = output_console()
     given = FileOptions.of(**file_options(options))
@@ -33,11 +35,7 @@ def execute(options: argparse.Namespace) -> int:
         )
     drafted = draft(options.file, given, out.parent)
     write_atomically(out, card_text(drafted, options.file, given.min_count))
-    assert drafted.reading is not None
-    for warning in drafted.reading.warnings:
-        say(console, f"Warning: {warning}", "yellow")
-    for line in summary_lines(drafted):
-        say(console, line)
+    print_markdown(console, render_values("reading", reading=drafted.reading, few=few))
     say(console, f"written: {out}. Read its comments, and correct what is wrong.")
     say(console, f"look at it: betabench learn --dataset {out}")
     return EXIT_OK

@@ -25,6 +25,9 @@ from benchmark.wording.overview import Case
 PAGE_NAME = "report.html"
 """Name of the page in a run's folder."""
 
+READING_NAME = "reading.md"
+"""Name of the account of how a file without a card was read, in the folder of its first look."""
+
 _SCRIPTS = ("elements.js", "view.js", "tables.js", "picture.js")
 
 # Endings of files that commands write for readers, and folders with such files besides the page's.
@@ -46,13 +49,15 @@ def write_page(facts: Facts, folder: Path) -> Path:
     """Write a run's interactive page, ``report.html``, to a folder, and return its path.
 
     The page has about 5 megabytes, nearly all of it the plotting library. It loads nothing: it works from a
-    disk, from an attachment and without a network. It links the other files that are in its folder. The same
-    facts in the same folder give the same bytes.
+    disk, from an attachment and without a network. It links the other files that are in its folder, and shows
+    :data:`READING_NAME` among the data. The same facts in the same folder give the same bytes.
     """
     path = folder / PAGE_NAME
     programs = [scripts(_SCRIPTS), _plotly()]
     below = {name: _files(path, (folder / name).rglob("*")) for name in _FOLDERS}
-    tabs = {name: _tab(facts, questions) for name, questions in TABS.items()}
+    reading = folder / READING_NAME
+    more = {"data": [reading.read_text(encoding="utf-8")]} if reading.is_file() else {}
+    tabs = {name: _tab(facts, questions, more.get(name, [])) for name, questions in TABS.items()}
     page = render(
         "run.html",
         title=facts.run.title,
@@ -73,9 +78,9 @@ def write_page(facts: Facts, folder: Path) -> Path:
     return write_atomically(path, page)
 
 
-def _tab(facts: Facts, questions: Sequence[str]) -> Markup:
+def _tab(facts: Facts, questions: Sequence[str], more: Sequence[str]) -> Markup:
     texts = [text for question in questions if (text := render_text(question, facts)).strip()]
-    return boxed("\n\n".join(texts))
+    return boxed("\n\n".join([*more, *texts]))
 
 
 def _words(facts: Facts) -> dict[str, Any]:

@@ -151,7 +151,8 @@ def test_a_file_of_the_user_gets_advice(
     words += ["--atlas", str(world(alike))]
     assert main(["recommend", str(tmp_path / "people.csv"), *words]) == 0
     printed = capsys.readouterr().out.replace("\n", " ")
-    assert "Your data: 600 rows, 50 % of the deprived group (sex = f)." in printed
+    assert "Read: 600 rows" in printed
+    assert "hired = yes against no; sex = f (300 rows, 50 % favorable) against m (60 %)." in printed
     advice = recommend(tmp_path / "people.csv", **ROLES, atlas=world(alike))
     assert (advice.technique, advice.shown, advice.outside) == ("drop_sensitive", True, ())
     # What the reading of the file warns of stands before any advice, in the terminal and in Python.

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import io
 import re
-from types import SimpleNamespace
 from typing import Any
 
 import pytest
 from rich.console import Console
 
+from benchmark.data.reading import Part, Reading
 from benchmark.facts.model import (
     Answers,
     Bias,
@@ -594,9 +594,8 @@ def test_a_command_can_be_copied(folder: str) -> None:
 
 def first_look(facts: Facts, favorable: int = 40) -> str:
     """Return what `quick` prints of facts; each group has 100 rows, of which so many are favorable."""
-    group = SimpleNamespace(named="g", rows=100, favorable=favorable)
-    reading = SimpleNamespace(rows=200, warnings=[], parts=[group] * 4)
-    read = SimpleNamespace(reading=reading, dropped={}, person=None)
+    group = Part("deprived", "group", (("g", 100),), 100, favorable, 200)
+    read = Reading("a.csv", 210, 200, (group,) * 4, ())
     bias = Bias(name="label", kind="label", description="labels turned")
     data = facts.datasets[0].model_copy(update={"bias": (bias,)})
     facts = facts.model_copy(update={"datasets": (data,)})
