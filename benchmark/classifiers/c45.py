@@ -166,7 +166,7 @@ class C45Classifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         or a value is missing or not a number.
         """
         self._check_parameters()
-        coded, labels = self._validated(X, y)
+        coded, labels = validate_data(self, X, y, dtype="numeric")
         if labels.dtype.kind not in "biu":  # whole numbers always are classes
             check_classification_targets(labels)
         codes = _checked_codes(coded)
@@ -175,7 +175,7 @@ class C45Classifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
             counted = weights > 0
             codes, labels, weights = codes[counted], labels[counted], weights[counted]
         self.cardinality_ = self._checked_cardinality(codes)
-        self.classes_, classes = _numbered(labels)
+        self.classes_, classes = np.unique(labels, return_inverse=True)
 
         codes, numbers = np.array(codes, order="C"), classes.astype(np.int32)  # copies, writable for kernels
         if sample_weight is None:
@@ -246,39 +246,12 @@ class C45Classifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
             )
         return cardinality
 
-    def _validated(self, X: Any, y: Any) -> tuple[Any, Any]:
-        """Return checked input; scikit-learn's check, which is slow, runs only if types do not suffice."""
-        labels = type(y) is np.ndarray and y.ndim == 1 and y.dtype.kind in "biu"
-        if not (_is_codes(X) and labels and len(X) == len(y) and self._nameless):
-            X, y = validate_data(self, X, y, dtype="numeric")
-        else:
-            self.n_features_in_ = X.shape[1]
-        return X, y
-
-    @property
-    def _nameless(self) -> bool:
-        return not hasattr(self, "feature_names_in_")
-
     def _walk(self, X: Any) -> NDArray[np.int32]:
         """Return the last node of each row's path, shape (n_rows,)."""
         check_is_fitted(self)
-        if not (_is_codes(X) and X.shape[1] == self.n_features_in_ and self._nameless):
-            X = validate_data(self, X, dtype="numeric", reset=False)
-        codes = np.array(_as_codes(X), order="F")  # a copy: kernels take writable arrays only
+        codes = _as_codes(validate_data(self, X, dtype="numeric", reset=False))
+        codes = np.array(codes, order="F")  # a copy: kernels take writable arrays only
         return np.asarray(walk(codes, self.tree_.feature, self.tree_.first_child, self.cardinality_))
-
-
-def _numbered(labels: NDArray[Any]) -> tuple[NDArray[Any], NDArray[np.int64]]:
-    """Return the distinct labels, ascending, and the number of each row's label among them."""
-    if labels.dtype.kind == "i" and labels.min() >= 0 and labels.max() < len(labels):
-        present = np.bincount(labels) > 0  # without sorting
-        return np.flatnonzero(present).astype(labels.dtype), (np.cumsum(present) - 1)[labels]
-    classes, numbers = np.unique(labels, return_inverse=True)
-    return classes, numbers
-
-
-def _is_codes(X: Any) -> bool:
-    return type(X) is np.ndarray and X.dtype == CODE_DTYPE and X.ndim == 2 and X.size > 0
 
 
 def _is_number(value: object) -> bool:

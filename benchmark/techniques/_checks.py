@@ -6,7 +6,6 @@ import functools
 import inspect
 import math
 import sys
-import threading
 import typing
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -27,7 +26,6 @@ if TYPE_CHECKING:
 Array: TypeAlias = NDArray[np.float64]
 Value: TypeAlias = bool | int | float | str
 
-_LIMITED = threading.local()  # number of modules that were loaded when this thread set the limit
 _ROUNDING = 1e-9  # a probability may lie outside of [0, 1] by this much
 
 
@@ -38,23 +36,8 @@ def one_thread() -> Iterator[None]:
     More threads change the last digits of sums, and with them results. On small matrices they only wait for
     each other.
     """
-    # An outer limit suffices, unless a module imported since may bring threads of its own.
-    outside, n_modules = getattr(_LIMITED, "n_modules", None), len(sys.modules)
-    if outside == n_modules:
-        yield
-        return
-    _LIMITED.n_modules = n_modules
-    try:
-        with _limited(n_modules):
-            yield
-    finally:
-        _LIMITED.n_modules = outside
-
-
-@contextmanager
-def _limited(n_modules: int) -> Iterator[None]:
-    controller = _controller(n_modules)
-    # A look costs a tenth of a limit, and workers have one thread already.
+    controller = _controller(len(sys.modules))
+    # A look costs a tenth of a limit. Workers, and calls inside of others, have one thread already.
     if all(library.num_threads == 1 for library in controller.lib_controllers if library.user_api == "blas"):
         yield
         return
