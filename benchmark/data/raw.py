@@ -191,14 +191,16 @@ def _opened(
         rows = (row for row in first_sheet(content, location) if row[0] > skip)
     else:
         rows = csv_rows(decoded(content, source, location), source.delimiter, skip)
-    if not names and (header := next(rows, None)) is None:
+    if names:
+        return names, rows
+    if (header := next(rows, None)) is None:
         raise DataError(
             f"The source file {location} is empty",
             expected="a header line and rows",
             got=f"no line after the first {skip}" if skip else "no line",
             remedy="get the file again, or correct 'skip_lines' in the card",
         )
-    return names or [name.strip() for name in header[1]], rows
+    return [name.strip() for name in header[1]], rows
 
 
 def decoded(content: bytes, source: Source, location: str) -> str:

@@ -32,9 +32,10 @@ def read_uncarded(
 
     ``name`` is the card's, and ``folder`` its place. Errors are those of :func:`~benchmark.data.draft.draft`.
     """
-    file = None if isinstance(data, pd.DataFrame) else Path(data)
-    drafted = draft(data if file is None else file, options, folder)
-    card = card_text(drafted, file or folder / "data.csv", options.min_count, name)
+    source = data if isinstance(data, pd.DataFrame) else Path(data)
+    drafted = draft(source, options, folder)
+    file = source if isinstance(source, Path) else folder / "data.csv"
+    card = card_text(drafted, file, options.min_count, name)
     schema = Card.model_validate(tomllib.loads(card)).schema()
     codes = [drafted.columns_read[column].codes for column in schema.names]
     return UncardedRows(drafted, card, Table(schema, np.column_stack(codes)))

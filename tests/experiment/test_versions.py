@@ -52,7 +52,7 @@ NOT_HARNESS = {
     "registry.py": "finds classes; their code is in the keys",
     "bias": "each kind's own closure is in its cells' keys",
     "classifiers": "each classifier's own closure is in its cells' keys; classifiers/factories.py is harness",
-    "data": "loads the test table, whose digest is in the keys; table.py and raw_numbers.py are harness",
+    "data": "loads the test table, whose digest is in the keys; table.py and row_facts.py are harness",
     "network": "learns and biases the network, whose digest is in the keys; the rest is harness",
     "techniques": "each technique's own closure is in its cells' keys",
     "experiment/entries.py": "the entries of plan.py",
