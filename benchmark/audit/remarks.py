@@ -60,7 +60,7 @@ def _copies(frame: pd.DataFrame) -> int:
     return copies if different >= max(SMALL, _NEARLY_ALL * (len(frame) - copies)) else 0
 
 
-def _models(values: pd.Series, people: NDArray[np.intp]) -> list[str]:
+def _models(values: pd.Series, people: NDArray[np.integer]) -> list[str]:
     """Return the values of a column if each of them has the same people, and more than a few."""
     try:
         sizes = values.value_counts(sort=False, dropna=False)

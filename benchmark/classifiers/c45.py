@@ -228,7 +228,7 @@ class C45Classifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
 
     def _checked_cardinality(self, codes: NDArray[np.int16]) -> NDArray[np.int64]:
         """Return the number of categories of each feature, shape (n_features,)."""
-        needed = codes.max(axis=0).astype(np.int64) + 1
+        needed: NDArray[np.int64] = codes.max(axis=0).astype(np.int64) + 1
         if self.categories is None:
             return needed
         given = np.asarray(self.categories)

@@ -10,7 +10,6 @@ from benchmark.cli.common import EXIT_OK, Options, sources_of
 
 if TYPE_CHECKING:
     import pandas as pd
-    from rich.console import Console
 
 HELP = "rank features by their influence on a model, directly and through other columns"
 EXAMPLE = "betabench influence --dataset adult --classifier c45 --out results/influence"
@@ -29,7 +28,6 @@ def add_options(option: Options) -> None:
 
 def execute(options: argparse.Namespace) -> int:
     import numpy as np
-    from rich.console import Console
 
     from benchmark.audit import LEVELS, audit_features
     from benchmark.classifiers import make_classifier
@@ -38,7 +36,7 @@ def execute(options: argparse.Namespace) -> int:
     from benchmark.experiment.prepare import find_rows
     from benchmark.seeding import generator
     from benchmark.techniques import get_technique
-    from benchmark.text.terminal import say
+    from benchmark.text.terminal import output_console, print_markdown, say
     from benchmark.text.words import NOT_REAL_LOUD, file_name
     from benchmark.text.writing import csv_text, write_atomically
 
@@ -60,13 +58,13 @@ def execute(options: argparse.Namespace) -> int:
         technique=technique,
         seed=options.seed,
     )
-    console = Console(emoji=False)
+    console = output_console()
     model = options.classifier + ("" if technique.name == "none" else f" after {technique.name}")
     say(console, f"{card.title}: {source}", "bold red" if embedded else "")
     if card.warning:
         say(console, f"Warning: {card.warning}", "bold red")
     say(console, f"{n_train:,} rows to train {model}, {len(table) - n_train:,} to measure it on")
-    _print_ranking(console, audit)
+    print_markdown(console, _ranking(audit))
     if options.out is not None:
         parts = [card.name, *(["embedded"] if embedded else []), options.classifier, technique.name]
         path = options.out / f"influence_{file_name('_'.join(parts))}.csv"
@@ -74,28 +72,24 @@ def execute(options: argparse.Namespace) -> int:
     return EXIT_OK
 
 
-def _print_ranking(console: Console, audit: pd.DataFrame) -> None:
-    from rich.markup import escape
-    from rich.table import Table as Grid
-
+def _ranking(audit: pd.DataFrame) -> str:
+    """Return the ranked features at the highest level as Markdown."""
     from benchmark.audit import rank_features
+    from benchmark.text.markdown import plain, table
 
-    level = audit["level"].max()
+    measures = ("accuracy", "discrimination")
     first = audit.iloc[0]
-    accuracy = first["accuracy"] - first["accuracy_change"]
-    discrimination = first["discrimination"] - first["discrimination_change"]
-    grid = Grid(box=None, pad_edge=False, header_style="bold")
-    for heading in ("feature", "accuracy", "rank", "discrimination", "rank"):
-        grid.add_column(heading, justify="left" if heading == "feature" else "right")
-    grid.add_row("(nothing obscured)", f"{accuracy:.4f}", "", f"{discrimination:.4f}", "")
+    before = (f"{first[name] - first[f'{name}_change']:.4f}" for name in measures)
+    rows = [["(nothing obscured)", *(cell for value in before for cell in (value, ""))]]
     for row in rank_features(audit).to_dict("records"):
-        grid.add_row(
-            escape(row["feature"]),
-            f"{row['accuracy_change']:+.4f} ± {row['accuracy_change_error']:.4f}",
-            str(row["accuracy_rank"]),
-            f"{row['discrimination_change']:+.4f} ± {row['discrimination_change_error']:.4f}",
-            str(row["discrimination_rank"]),
-        )
-    console.print(f"Change once a feature is obscured in all columns, at level {level:g}:", highlight=False)
-    console.print(grid)
-    console.print("±: 95 % over the test rows; it does not cover other training rows.")
+        cells = [plain(row["feature"])]
+        for name in measures:
+            change, error = row[f"{name}_change"], row[f"{name}_change_error"]
+            cells += [f"{change:+.4f} ± {error:.4f}", str(row[f"{name}_rank"])]
+        rows.append(cells)
+    ranked = table(("feature", "accuracy", "rank", "discrimination", "rank"), rows, named=1)
+    level = audit["level"].max()
+    return (
+        f"Change once a feature is obscured in all columns, at level {level:g}:\n\n{ranked}\n\n"
+        "±: 95 % over the test rows; it does not cover other training rows.\n"
+    )
