@@ -9,7 +9,7 @@ from __future__ import annotations
 import itertools
 import json
 import math
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import astuple, replace
 from typing import Any
 
@@ -204,7 +204,7 @@ def tuning_frame(prepared: PreparedExperiment, cells: Iterable[CellResult]) -> p
         if cell.technique == base:
             defaults[key] = values
         on_test = rule.goal(values), rule.excess(values, defaults.get(key))
-        note: Any = cell.counts[TUNED][0] if isinstance(cell.counts, Mapping) and TUNED in cell.counts else {}
+        note: Any = cell.counts[TUNED][0] if TUNED in cell.counts else {}
         parameters = json.dumps(note["parameters"], sort_keys=True) if note else ""
         tried = (note.get("settings", 0), note.get("unscored", 0))
         validated = (note.get("objective", math.nan), note.get("excess", math.nan))

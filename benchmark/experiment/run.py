@@ -89,9 +89,8 @@ class FavorableShares:
             if true and block not in self.hidden:
                 original = [counts for (_, test), counts in by_fold_test.items() if test == ORIGINAL]
                 self.hidden[block] = {ORIGINAL: _favorable(original), TRUTH: _favorable(true)}
-            whole = cell.counts if isinstance(cell.counts, Mapping) else {}
-            other = {key: whole[key] for key in (JOINT, TUNED, *DECISIONS.values()) if key in whole}
-            yield replace(cell, counts=other or ())
+            kept = (JOINT, TUNED, *DECISIONS.values())
+            yield replace(cell, counts={key: cell.counts[key] for key in kept if key in cell.counts})
 
 
 def _favorable(folds: Iterable[Any]) -> float:

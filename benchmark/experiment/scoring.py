@@ -277,18 +277,15 @@ class Decisions:
     test: Test = ORIGINAL
 
     @classmethod
-    def stored(cls, counts: object, tests: Iterable[str] = (ORIGINAL,)) -> tuple[Decisions, ...]:
+    def stored(cls, counts: Mapping[str, Any], tests: Iterable[str] = (ORIGINAL,)) -> tuple[Decisions, ...]:
         """Return the decisions on some tests from stored counts; empty if none are stored."""
-        if not isinstance(counts, Mapping):
-            return ()
         stored = {test: counts[name] for test, name in DECISIONS.items() if name in counts}
         wanted = [test for test in DECISIONS if stored and test in tests]
         return tuple(replace(cls(*stored[tested_as(test, stored)]), test=test) for test in wanted)
 
-    def beside(self, counts: Sequence[object] | Mapping[str, Any]) -> dict[str, Any]:
+    def beside(self, counts: Mapping[str, Any]) -> dict[str, Any]:
         """Return stored counts with these decisions added."""
-        by_test: dict[str, Any] = {**counts} if isinstance(counts, Mapping) else {ORIGINAL: [counts]}
-        return {**by_test, DECISIONS[self.test]: [self.reference, list(map(list, self.folds)), self.reason]}
+        return {**counts, DECISIONS[self.test]: [self.reference, list(map(list, self.folds)), self.reason]}
 
     def metrics(self, scorer: Scorer) -> tuple[MetricValue, ...]:
         """Return the scorer's metrics of the family restoration: of all folds together, then of each."""
@@ -305,7 +302,9 @@ class Decisions:
         return tuple(values)
 
 
-def decision_metrics(counts: object, scorer: Scorer, tests: Iterable[str]) -> tuple[MetricValue, ...]:
+def decision_metrics(
+    counts: Mapping[str, Any], scorer: Scorer, tests: Iterable[str]
+) -> tuple[MetricValue, ...]:
     """Return the metrics of decisions on some tests from stored counts."""
     return tuple(m for decisions in Decisions.stored(counts, tests) for m in decisions.metrics(scorer))
 
@@ -354,41 +353,36 @@ def _mean(values: Sequence[MetricValue]) -> MetricValue:
     return values[0]._replace(value=math.fsum(defined) / len(defined), reason="", fold=None)
 
 
-def stored_counts(scored: Mapping[FoldTest, Scored]) -> list[object] | dict[str, list[object]]:
+def stored_counts(scored: Mapping[FoldTest, Scored]) -> dict[str, Any]:
     """Return counts as the store has them; see :attr:`benchmark.experiment.store.CellResult.counts`."""
-    counts = {fold_test: result.results.counts.rows.tolist() for fold_test, result in scored.items()}
-    attributes = next(iter(scored.values())).attributes
-    if list(counts) == [_SINGLE] and not attributes:
-        return list(counts[_SINGLE])
-    stored = _by_test(counts)
-    joint = {fold_test: result.joint for fold_test, result in scored.items()}
-    return {**stored, JOINT: [[*attributes], _by_test(joint)]} if attributes else stored
+    stored = _by_test({key: result.results.counts.rows.tolist() for key, result in scored.items()})
+    if attributes := next(iter(scored.values())).attributes:
+        stored[JOINT] = [[*attributes], _by_test({key: result.joint for key, result in scored.items()})]
+    return stored
 
 
-def _by_test(counts: Mapping[FoldTest, Any]) -> dict[str, list[object]]:
+def _by_test(counts: Mapping[FoldTest, Any]) -> dict[str, Any]:
     return {
         test: [fold_counts for (_, counted), fold_counts in counts.items() if counted == test]
         for _, test in counts
     }
 
 
-def counts_by_fold(stored: Sequence[object] | Mapping[str, Sequence[object]]) -> dict[FoldTest, Any]:
+def counts_by_fold(stored: Mapping[str, Any]) -> dict[FoldTest, Any]:
     """Return stored counts by fold and test."""
-    if not isinstance(stored, Mapping):
-        return {_SINGLE: stored}
     tests: tuple[Test, ...] = (ORIGINAL, BIASED, TRUTH)
     return {(fold, test): counts for test in tests for fold, counts in enumerate(stored.get(test, ()))}
 
 
 def joint_counts(
-    stored: Sequence[object] | Mapping[str, Any], attributes: Sequence[str], tests: Iterable[Test] = ()
+    stored: Mapping[str, Any], attributes: Sequence[str], tests: Iterable[Test] = ()
 ) -> dict[str, Any]:
     """Return stored counts by attributes, for each test a list by fold; see :attr:`Scored.joint`.
 
     The dict is empty if counts by exactly these attributes are not stored. If ``tests`` has the test in
     truth, the dict has it as well, without hidden bias as the original test.
     """
-    columns, by_test = stored.get(JOINT, ([], {})) if isinstance(stored, Mapping) else ([], {})
+    columns, by_test = stored.get(JOINT, ([], {}))
     counts = dict(by_test) if columns == [*attributes] else {}
     return {**counts, TRUTH: counts[tested_as(TRUTH, counts)]} if counts and TRUTH in tests else counts
 

@@ -200,9 +200,7 @@ class TuningEvaluator(Evaluator):
             "objective": rule.goal(chosen_values),
             "excess": rule.excess(chosen_values, values[0]),
         }
-        counts = content["counts"]
-        by_name = dict(counts) if isinstance(counts, Mapping) else {ORIGINAL: [counts]}
-        return {**content, "counts": {**by_name, TUNED: [note]}}
+        return {**content, "counts": {**content["counts"], TUNED: [note]}}
 
     def _search(self, block: Block, cell: Cell, entry: TechniqueEntry, state: _BlockState) -> list[_Tried]:
         """Return the trials of a technique's settings, which its tuned entries share."""

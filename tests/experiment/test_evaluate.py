@@ -228,7 +228,7 @@ def test_cells_of_a_block_can_be_computed_alone(tmp_path: Path) -> None:
 
 def test_the_stored_counts_give_the_stored_metrics(tmp_path: Path) -> None:
     for cell in results(prepared(tmp_path)).values():
-        counts = np.array(cell.counts)
+        counts = np.array(cell.counts["original"][0])
         assert counts.sum() == 6150
         g, y, p = (a.ravel().astype(bool) for a in np.indices((2, 2, 2)))
         again = evaluate(

@@ -417,10 +417,7 @@ class Facts:
 
 def _originals(counts: Any) -> Any:
     """Return the counts of the original test, however many tests and attributes there are."""
-    if isinstance(counts, Mapping):
-        counts = counts["original"]
-        counts = counts[0] if len(counts) == 1 else counts
-    return counts
+    return counts.get("original")
 
 
 def facts_of(prepared: PreparedExperiment, former: Mapping[str, str]) -> dict[Place, Facts]:

@@ -52,7 +52,7 @@ def cell(key: str, **changes: object) -> CellResult:
             MetricValue("accuracy", 0.1 + 0.2),
             MetricValue("discrimination", None, "nobody is deprived"),
         ),
-        counts=[[[1, 2], [3, 4]], [[5, 6], [7, 8]]],
+        counts={"original": [[[[1, 2], [3, 4]], [[5, 6], [7, 8]]]]},
         seconds=0.5,
         convergence=Convergence(1, 0.0, 1e-6),
         scoring="code",
@@ -61,7 +61,7 @@ def cell(key: str, **changes: object) -> CellResult:
 
 
 def failed(key: str, reason: str = "no") -> CellResult:
-    return cell(key, status="failed", reason=reason, metrics=(), counts=[], convergence=None, scoring="")
+    return cell(key, status="failed", reason=reason, metrics=(), counts={}, convergence=None, scoring="")
 
 
 def stored(path: Path, *cells: CellResult) -> Path:

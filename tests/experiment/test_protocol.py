@@ -235,7 +235,7 @@ def test_a_balanced_test_weighs_each_label_of_each_group_alike(metrics: list[str
     made = prepared(tests=["original", "balanced"], metrics=metrics, betas=[0.5])
     (cell,) = cells(made)
     (data,) = made.datasets.values()
-    counts = np.array(cell.counts, dtype=float)  # the counts of both tests are those of one
+    counts = np.array(cell.counts["original"][0], dtype=float)  # the counts of both tests are those of one
     weighted = counts / counts.sum(axis=2, keepdims=True)
     y = np.array([0, 0, 1, 1] * len(counts), dtype=bool)
     predicted = np.array([0, 1] * 2 * len(counts), dtype=bool)

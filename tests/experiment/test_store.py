@@ -15,7 +15,7 @@ from tests.helpers.cells import cell
 
 
 def test_what_was_written_comes_back_exactly_and_in_the_asked_order(tmp_path: Path) -> None:
-    cells = [cell("a"), cell("b", status="failed", reason="no", metrics=(), counts=[]), cell("c")]
+    cells = [cell("a"), cell("b", status="failed", reason="no", metrics=(), counts={}), cell("c")]
     with Store(tmp_path / "x" / "s.sqlite") as store:
         store.write(cells[:2])
         store.write(cells[2:])

@@ -35,7 +35,7 @@ def cell(number: int) -> CellResult:
         "c45",
         "ok",
         metrics=(MetricValue("accuracy", rng.random()), MetricValue("discrimination", None, "nobody")),
-        counts=[[[rng.randrange(99) for _ in range(2)] for _ in range(2)] for _ in range(2)],
+        counts={"original": [[[[rng.randrange(99) for _ in range(2)] for _ in range(2)] for _ in range(2)]]},
         seconds=rng.random(),
         convergence=Convergence(number, rng.random(), 1e-6) if number % 5 == 0 else None,
         rows=rng.randbytes(300) if number % 3 == 0 else None,

@@ -21,7 +21,7 @@ def cell(key: str, **changes: object) -> CellResult:
             MetricValue("accuracy", 0.1 + 0.2),
             MetricValue("discrimination", None, "nobody is deprived"),
         ),
-        counts=[[[1, 2], [3, 4]], [[5, 6], [7, 8]]],
+        counts={"original": [[[[1, 2], [3, 4]], [[5, 6], [7, 8]]]]},
         seconds=0.5,
     )
     return dataclasses.replace(made, **changes)  # type: ignore[arg-type]

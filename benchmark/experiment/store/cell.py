@@ -77,10 +77,10 @@ class CellResult:
     # Coordinates of the unprocessing frontier, if it is made from this cell; see
     # benchmark.experiment.unprocessing.frontier_values.
     frontier: tuple[MetricValue, ...] = ()
-    # Test rows by [group][favorable label][favorable prediction]; groups are the states of the sensitive
-    # feature. With more than one of each: by test a list with such counts for each fold, and
-    # counts by attributes (benchmark.experiment.scoring.joint_counts). Empty unless the status is ok.
-    counts: Sequence[object] | Mapping[str, Sequence[object]] = field(default=(), repr=False)
+    # By test a list with the counts of each fold: rows by [group][favorable label][favorable prediction];
+    # groups are the states of the sensitive feature. Further keys are those of benchmark.experiment.scoring
+    # and TUNED. Empty unless the status is ok.
+    counts: Mapping[str, Any] = field(default_factory=dict, repr=False)
     seconds: float = 0.0  # wall time of preparation, training and prediction
     convergence: Convergence | None = None  # if the technique optimizes something and reports it
     # Predictions and scores of all test rows, if a metric needs them; see benchmark.experiment.scoring.pack.
@@ -106,7 +106,7 @@ class CellResult:
             **dict(zip(_HEAD, head, strict=True)),
             metrics=tuple(metrics),
             frontier=tuple(frontier),
-            counts=json.loads(counts) if counts else (),
+            counts=json.loads(counts) if counts else {},
             seconds=seconds,
             convergence=None if convergence is None else Convergence(*convergence),
             **others,

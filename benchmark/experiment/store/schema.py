@@ -16,7 +16,7 @@ CREATE TABLE cells (
     status TEXT NOT NULL
         CHECK (status IN ('ok', 'skipped', 'not_converged', 'failed', 'timeout', 'crashed')),
     reason TEXT NOT NULL,      -- why it is not ok, else empty
-    counts TEXT NOT NULL,      -- JSON: test rows by [group][favorable label][favorable prediction]
+    counts TEXT NOT NULL,      -- JSON: by test, of each fold, rows by [group][favorable label][prediction]
     seconds REAL NOT NULL      -- wall time of the cell
 ) WITHOUT ROWID;
 CREATE TABLE results (
