@@ -219,11 +219,10 @@ class Card(CardTable):
         if mitigate is None and isinstance(deprived_group, Mapping) and feature not in deprived_group:
             feature = next(iter(deprived_group), feature)
         if feature != self.sensitive_feature and deprived_group is None:
+            # A state of the same name would be taken for the deprived group.
             raise CardError(
                 f"The deprived group of {feature!r} is not known",
-                expected=f"'deprived_group' together with 'mitigate', because the card {self.name!r} names a "
-                f"deprived group for {self.sensitive_feature!r} only",
-                got="none",
+                expected=f"'deprived_group' together with 'mitigate' {feature!r}",
                 remedy=f"name the states of {feature!r} whose members are deprived",
             )
         content = self.model_dump()
@@ -444,15 +443,10 @@ def _named_edition(name: str) -> tuple[str, dict[str, str]]:
     """
     try:
         card, editions = listed_values(name, _EXAMPLE)
+        if len(editions) > 1:
+            raise ValueError(f"stands for several datasets; expected one edition, such as {_EXAMPLE}")
     except ValueError as error:
         raise CardError(f"The name {name!r} {error}", remedy="correct the brackets") from None
-    if len(editions) > 1:
-        raise CardError(
-            f"The name {name!r} stands for several datasets",
-            expected=f"one edition, such as {_EXAMPLE}",
-            got=f"{len(editions)}",
-            remedy="name one value of each parameter; lists are for the datasets of an experiment",
-        )
     return card, editions[0] if editions else {}
 
 
@@ -467,12 +461,7 @@ def _with_edition(content: dict[str, Any], path: Path, chosen: Mapping[str, str]
     source = source if isinstance(source, dict) else {}
     if not isinstance(name := source.get("editions"), str):
         if chosen:
-            raise CardError(
-                f"The dataset card {path} has no editions",
-                expected="its name alone",
-                got=_listed(chosen),
-                remedy="leave the brackets out",
-            )
+            raise CardError(f"The dataset card {path} has no editions", remedy="leave the brackets out")
         return content
     listed = read_toml(path.parent / name, "file of editions", CardError, "correct 'editions' in the card")
     defaults: dict[str, str] = listed["defaults"]

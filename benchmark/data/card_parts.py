@@ -16,7 +16,6 @@ from pydantic import (
     SerializerFunctionWrapHandler,
     StringConstraints,
     ValidationInfo,
-    field_validator,
     model_serializer,
     model_validator,
 )
@@ -224,34 +223,18 @@ class NumericColumn(CardTable):
         """Whether the states have an order: only if all states are bins of numbers that are no codes."""
         return self.codes is None and len(self.states) == len(self.bins) - 1
 
-    @field_validator("thousands")
-    @classmethod
-    def _another_mark(cls, thousands: str | None, info: ValidationInfo) -> str | None:
-        if thousands is not None and thousands == info.data.get("decimal"):
-            raise ValueError("must differ from 'decimal'")
-        return thousands
-
-    @field_validator("bins")
-    @classmethod
-    def _increasing(cls, bins: tuple[float, ...]) -> tuple[float, ...]:
-        if not all(low < high for low, high in itertools.pairwise(bins)):  # false for nan, too
-            raise ValueError("must increase strictly")
-        return bins
-
-    @field_validator("states")
-    @classmethod
-    def _one_per_bin(cls, states: tuple[str, ...], info: ValidationInfo) -> tuple[str, ...]:
-        bins = info.data.get("bins")
-        if bins is not None and len(states) < len(bins) - 1:
-            raise ValueError(f"must name each of the {len(bins) - 1} bins, but has {len(states)} names")
-        return states
-
     @model_validator(mode="after")
-    def _states_reachable(self) -> Self:
+    def _bins_and_states_fit(self) -> Self:
+        if not all(low < high for low, high in itertools.pairwise(self.bins)):  # false for nan, too
+            raise ValueError(f"its bins must increase strictly, but are {[*self.bins]}")
         n_bins, reached = len(self.bins) - 1, (*self.values.values(), self.others)
+        if len(self.states) < n_bins:
+            raise ValueError(f"must name each of the {n_bins} bins, but has {len(self.states)} names")
         if stray := ", ".join(repr(state) for state in self.states[n_bins:] if state not in reached):
             counts = f"has {n_bins} bins but {len(self.states)} states"
             raise ValueError(f"{counts}, and no raw value leads to {stray}")
+        if self.thousands is not None and self.thousands == self.decimal:
+            raise ValueError("its 'thousands' must differ from its 'decimal'")
         return self
 
 
@@ -325,10 +308,9 @@ class JudgedLabel(CardTable):
         return self.label.source, self.judge, self.person
 
     @model_validator(mode="after")
-    def _columns_are_distinct(self) -> Self:
+    def _label_has_a_source(self) -> Self:
         if self.label.source is None:
             raise ValueError("its label needs the 'source' that it is read from")
-        require_distinct(self.sources)
         return self
 
 

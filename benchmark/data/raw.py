@@ -435,14 +435,12 @@ def _where(column: RawColumn, holds: Callable[[str], bool]) -> NDArray[np.bool_]
 
 def _joined(card: Card, source: SourceBytes) -> RawRows:
     """Return the rows of the joined file; a DataError also says that a key repeats."""
-    import pandas as pd
-
     join = card.source.join
     assert join is not None
     rows = read_rows(source.content, card.source, join.file, source.location)
     _require([join.key], rows, source)
     key = rows.columns[join.key]
-    repeats = np.flatnonzero(pd.Series(key.rows).duplicated())
+    repeats = np.setdiff1d(np.arange(len(key.rows)), np.unique(key.rows, return_index=True)[1])
     if len(repeats):
         raise DataError(
             f"Line {rows.lines[repeats[0]]} of {source.location} cannot be joined to other rows",

@@ -12,10 +12,12 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from benchmark.errors import DataError
-
 if TYPE_CHECKING:
     from benchmark.data.table import Table
+
+
+def _sha256(*parts: bytes) -> str:
+    return hashlib.sha256(b"".join(parts)).hexdigest()
 
 
 @dataclass(frozen=True, eq=False)
@@ -34,9 +36,8 @@ class Score:
     @property
     def digest(self) -> str:
         """SHA-256 of the numbers, as 64 hexadecimal digits."""
-        h = hashlib.sha256(repr((self.threshold, self.half_range, self.lowest)).encode())
-        h.update(self.values.astype("<f8").tobytes())
-        return h.hexdigest()
+        facts = repr((self.threshold, self.half_range, self.lowest))
+        return _sha256(facts.encode(), self.values.astype("<f8").tobytes())
 
     def take(self, rows: NDArray[np.bool_] | NDArray[np.integer[Any]]) -> Score:
         """Return the score of some rows, given by a mask or by positions."""
@@ -57,10 +58,8 @@ class Judged:
     @property
     def digest(self) -> str:
         """SHA-256 of judged labels, judges and persons, as 64 hexadecimal digits."""
-        h = hashlib.sha256(self.favorable.astype("<i8").tobytes())
-        for numbers in (self.judges, self.persons):
-            h.update(numbers.astype("<i8").tobytes())
-        return h.hexdigest()
+        columns = (self.favorable, self.judges, self.persons)
+        return _sha256(*(column.astype("<i8").tobytes() for column in columns))
 
     def take(self, rows: NDArray[np.bool_] | NDArray[np.integer[Any]]) -> Judged:
         """Return the judgments of some rows, given by a mask or by positions."""
@@ -104,7 +103,7 @@ class Persons:
     @property
     def digest(self) -> str:
         """SHA-256 of the numbers, as 64 hexadecimal digits."""
-        return hashlib.sha256(self.numbers.astype("<i8").tobytes()).hexdigest()
+        return _sha256(self.numbers.astype("<i8").tobytes())
 
     def __len__(self) -> int:
         return int(self.numbers.max()) + 1
@@ -145,12 +144,6 @@ class Numbers:
     values: NDArray[np.float64]
 
     def __post_init__(self) -> None:
-        if self.values.ndim != 2 or self.values.shape[1] != len(self.columns):
-            raise DataError(
-                "The numbers do not fit their columns",
-                expected=f"shape (n_rows, {len(self.columns)})",
-                got=f"shape {self.values.shape}",
-            )
         self.values.flags.writeable = False
 
     def take(self, rows: NDArray[np.integer] | NDArray[np.bool_]) -> Numbers:
@@ -172,9 +165,8 @@ class Numbers:
     @cached_property
     def digest(self) -> str:
         """SHA-256 of columns and numbers, as 64 hexadecimal digits."""
-        h = hashlib.sha256(repr((self.columns, self.values.shape)).encode())
-        h.update(self.values.astype("<f8").tobytes(order="F"))
-        return h.hexdigest()
+        facts = repr((self.columns, self.values.shape))
+        return _sha256(facts.encode(), self.values.astype("<f8").tobytes(order="F"))
 
 
 def with_numbers(

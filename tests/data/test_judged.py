@@ -116,7 +116,7 @@ def test_only_the_digest_of_a_card_with_one_holds_it(write_card: WriteCard) -> N
         ('source = "guess"', 'source = "age"', "names 'age', which '"),
         ('source = "guess"', 'source = "hired"', "names 'hired', which '"),
         ('judge = "who"', 'judge = "sex"', "names 'sex', which '"),
-        ('person = "whom"', 'person = "who"', "repeats 'who'"),
+        ('person = "whom"', 'person = "who"', "names 'who', which 'judged'"),
         ('person = "whom"\n', "", "is required, but absent"),
         (
             'states = ["no", "yes"]',

@@ -429,7 +429,7 @@ def test_a_card_says_of_a_column_how_it_writes_numbers_and_which_rows_go(tmp_pat
     text = (tmp_path / "card.toml").read_text(encoding="utf-8")
     wrong = text.replace('thousands = ","', 'thousands = ","\ndecimal = ","')
     (tmp_path / "card.toml").write_text(wrong, encoding="utf-8")
-    with pytest.raises(CardError, match="must differ from 'decimal'"):
+    with pytest.raises(CardError, match="must differ from its 'decimal'"):
         load_dataset(tmp_path / "card.toml")
     gone = text.replace("required_edges", 'exclude = { years = ["0"] }\nrequired_edges', 1)
     (tmp_path / "card.toml").write_text(gone, encoding="utf-8")
