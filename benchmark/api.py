@@ -35,19 +35,19 @@ from benchmark.experiment.sample_files import SampleSource, chosen_bias, draw_sa
 from benchmark.experiment.store import Store
 from benchmark.facts import Facts, facts_of, first_facts
 from benchmark.figures import WIDTHS, Choice
-from benchmark.report.answer import answer_text
 from benchmark.report.estimate import SECONDS as ESTIMATE_SECONDS
 from benchmark.report.estimate import Estimate, estimate
 from benchmark.report.folder import RunFolder, write_run_folder, write_shard_folder
 from benchmark.runs.analysis import RunStatistics, folder_statistics
+from benchmark.runs.comparison import earlier_results, first_folder, folder_of_its_own
 from benchmark.runs.finished import FinishedRun, RunFrames, read_frames, read_run
-from benchmark.runs.folder_notes import earlier_results, first_folder, folder_of_its_own
 from benchmark.runs.verdicts import run_answers
 from benchmark.statistics.answers import ANSWER_COLUMNS
 from benchmark.statistics.cells import SCENARIO
 from benchmark.text.terminal import Steps, as_text, output_console
 from benchmark.text.words import FOLDER_SUFFIX
 from benchmark.text.writing import FORMATS_WRITTEN, figure_choice, require_writable
+from benchmark.wording import answer_text
 
 if TYPE_CHECKING:
     from rich.console import Console

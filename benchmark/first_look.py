@@ -33,9 +33,8 @@ from benchmark.file_options import FileOptions
 from benchmark.metrics import list_metrics
 from benchmark.pages.run_page import PAGE_NAME, READING_NAME
 from benchmark.registry import load_plugin
-from benchmark.report.answer import answer_text
+from benchmark.runs.comparison import first_folder
 from benchmark.runs.finished import read_frames
-from benchmark.runs.folder_notes import first_folder
 from benchmark.statistics.answers import ACCURACY
 from benchmark.statistics.cells import to_cells
 from benchmark.statistics.paired import paired_comparisons
@@ -43,7 +42,7 @@ from benchmark.statistics.recommendation import ROPE
 from benchmark.text.terminal import Steps, output_console, print_markdown, say
 from benchmark.text.words import few
 from benchmark.text.writing import FORMATS_WRITTEN, figure_choice, require_writable, write_atomically
-from benchmark.wording import render_values
+from benchmark.wording import answer_text, render_values
 
 _OTHER_CLASSIFIERS = ("logistic_regression", "gradient_boosting")  # that may be clearly more accurate
 _OTHER_REPETITIONS = 5  # that show it

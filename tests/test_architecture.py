@@ -180,7 +180,7 @@ def test_what_only_shows_starts_without_heavy_imports(command: str, needed: set[
 
 def test_a_report_loads_nothing_that_computes_cells() -> None:
     modules = (
-        "runs.folder_notes",
+        "runs.comparison",
         "runs.analysis",
         "report.statistics_files",
         "pages.run_page",

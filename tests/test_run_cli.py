@@ -69,7 +69,7 @@ def _wide(here: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 @pytest.fixture
 def unread(monkeypatch: pytest.MonkeyPatch) -> None:
     """Leave out the tables that a run prints at its end, where it is not about them."""
-    monkeypatch.setattr("benchmark.report.answer.answer_text", lambda *_, **__: "")
+    monkeypatch.setattr("benchmark.wording.answer_text", lambda *_, **__: "")
 
 
 def run(name: str = "first", *more: str, other: str = "massaging", seed: int = 3, output: str = "out") -> int:

@@ -22,7 +22,7 @@ def execute(options: argparse.Namespace) -> int:
     from benchmark.audit.alternation import load_alternation, run_alternation
     from benchmark.columns import MANIFEST_NAME
     from benchmark.experiment.versions import package_versions
-    from benchmark.runs.folder_notes import first_folder
+    from benchmark.runs.comparison import first_folder
     from benchmark.text.writing import (
         csv_text,
         figure_formats,

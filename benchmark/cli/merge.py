@@ -19,7 +19,7 @@ def execute(options: argparse.Namespace) -> int:
     from benchmark.columns import STORE_NAME
     from benchmark.experiment.store import Store
     from benchmark.experiment.store.merge import require_store
-    from benchmark.runs.folder_notes import unlike_shards
+    from benchmark.runs.comparison import unlike_shards
 
     paths = [path / STORE_NAME if path.is_dir() else path for path in options.shards]
     for path in paths:  # before the joint store is made

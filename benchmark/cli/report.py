@@ -40,14 +40,14 @@ def execute(options: argparse.Namespace) -> int:
     from benchmark.facts import facts_of
     from benchmark.pages.index import refresh_index
     from benchmark.pages.run_page import PAGE_NAME
-    from benchmark.report.answer import answer_text
     from benchmark.report.statistics_files import write_statistics
     from benchmark.runs.analysis import folder_statistics
-    from benchmark.runs.folder_notes import unfinished_run
+    from benchmark.runs.comparison import unfinished_run
     from benchmark.statistics.recommendation import Criteria
     from benchmark.techniques import load_plugin
     from benchmark.text.terminal import Steps, output_console, print_markdown, say
     from benchmark.text.writing import figure_formats
+    from benchmark.wording import answer_text
 
     with contextlib.chdir(Path.cwd()):  # a plugin may change the folder that other paths are relative to
         for plugin in options.plugins:

@@ -77,9 +77,9 @@ def execute(options: argparse.Namespace) -> int:
         from benchmark.declarations import kind_of
         from benchmark.errors import ExperimentError, ReportError
         from benchmark.facts import first_facts
-        from benchmark.report.answer import answer_text
         from benchmark.text.terminal import output_console, print_markdown, say
         from benchmark.text.writing import figure_formats
+        from benchmark.wording import answer_text
 
         started = time.perf_counter()
         console = output_console()

@@ -18,8 +18,7 @@ from benchmark.runs.report_frames import Scenario
 from benchmark.statistics.answers import ACCURACY, DISCRIMINATION, ConstantAnswer, random_accuracy
 from benchmark.tables.numbers import DEGENERATE, MEANINGS, standing_signs
 from benchmark.text.words import repetitions
-from benchmark.wording import vocabulary
-from benchmark.wording.described import planted, provenance
+from benchmark.wording import planted, provenance, vocabulary
 
 CONSTANT_LINE: Look = {"color": "#A02020", "lw": 1.0, "ls": (0, (7, 2, 1.5, 2)), "zorder": 1.4}
 """Look of the line at the accuracy of the best constant answer."""

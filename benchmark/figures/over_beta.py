@@ -24,7 +24,7 @@ from benchmark.runs.manifest import Manifest
 from benchmark.runs.report_frames import Scenario
 from benchmark.statistics.answers import ACCURACY
 from benchmark.tables.numbers import DEGENERATE
-from benchmark.wording.described import level_axis, levels_are_paired
+from benchmark.wording import level_axis, levels_are_paired
 
 _MOST_LINES = 9  # that the eye distinguishes
 _LEAST_SAMPLES = 3  # two give intervals many times their distance

@@ -25,8 +25,7 @@ from benchmark.statistics.cells import SCENARIO
 from benchmark.statistics.decisions import LEAST_PEOPLE
 from benchmark.tables.numbers import BELOW_CONSTANT, DEGENERATE
 from benchmark.text.words import repetitions
-from benchmark.wording import vocabulary
-from benchmark.wording.described import level_axis, ranked_over
+from benchmark.wording import level_axis, ranked_over, vocabulary
 
 _MOST_BETAS = 5
 _MOST_COLUMNS = 3

@@ -25,7 +25,7 @@ from benchmark.runs.report_frames import (
     renamed,
 )
 from benchmark.runs.verdicts import baselines_of, compare_with, run_answers, what_to_undo
-from benchmark.statistics.across import ALPHA
+from benchmark.statistics.across import ALPHA, PARETO_COLUMNS, pareto_fronts
 from benchmark.statistics.answers import (
     ACCEPTANCE,
     ACCURACY,
@@ -39,7 +39,6 @@ from benchmark.statistics.cells import CELL_KEY, LEAST, Baselines, Resampling, d
 from benchmark.statistics.decisions import SHARES
 from benchmark.statistics.intervals import cell_intervals, require_level
 from benchmark.statistics.paired import COMPARED_COLUMNS, PAIRED_COLUMNS
-from benchmark.statistics.pareto_front import PARETO_COLUMNS, pareto_fronts
 from benchmark.statistics.recommendation import Criteria
 from benchmark.statistics.restoration import RESTORATION_COLUMNS, restoration_table
 from benchmark.statistics.tuning import REGRET_COLUMNS, regrets

@@ -21,8 +21,7 @@ from benchmark.statistics.answers import ACCEPTANCE, ACCURACY, DISCRIMINATION, N
 from benchmark.statistics.cells import WHERE, Baselines, row_means, to_cells
 from benchmark.tables.layout import Cell
 from benchmark.text.words import extent, repetitions, sentence, share
-from benchmark.wording import vocabulary
-from benchmark.wording.described import all_planted, provenance
+from benchmark.wording import all_planted, provenance, vocabulary
 
 ACCEPTED = "accepted"
 """The column of the shares accepted: of all, of the deprived and of the favored group."""

@@ -19,12 +19,21 @@ from markupsafe import Markup
 from benchmark.data.reading import FEW_ROWS
 from benchmark.declarations import package_toml
 from benchmark.facts.model import Answers, Estimate, Facts, Reason, Standing
+from benchmark.runs.descriptions import DatasetDescription, PlantedBias
+from benchmark.runs.manifest import Manifest
 from benchmark.text import markdown, words
 from benchmark.text.markdown import environment
+from benchmark.text.terminal import WIDTH, as_text
+from benchmark.text.words import LEVEL_SIGNS, NOT_REAL_LOUD, SAMPLED, SEVERAL_LEVELS
 from benchmark.wording.overview import MOST_IN_COLUMNS, Overview, Row, level_by_level, overview
 
 _RARE = 0.05  # share of the rarer label below which most models give all rows one answer
 _TOO_GOOD = 0.99  # accuracy
+
+LINES = 28
+"""Lines of an answer, if its warnings leave that many."""
+
+_MOST_ROWS, _LEAST_ROWS = 12, 3  # techniques in the table
 
 QUESTIONS = (
     *("use", "decisions", "gaps", "ranks", "tuning", "frontier", "hidden"),
@@ -212,3 +221,65 @@ def _by_technique(answers: Answers) -> list[tuple[str, list[Standing | None]]]:
     names = [row.technique for level in reversed(answers.levels) for row in level.techniques]
     at_levels = [{row.technique: row for row in level.techniques} for level in answers.levels]
     return [(name, [level.get(name) for level in at_levels]) for name in dict.fromkeys(names)]
+
+
+def answer_text(
+    facts: Facts, template: str = "terminal", *, width: int = WIDTH, full: bool = False, **more: object
+) -> str:
+    """Return the answer as Markdown for a number of columns.
+
+    Its table has as many techniques as :data:`LINES` allow. With ``full``, all levels of bias follow.
+    ``more`` are values of the template besides the facts: the ``folder`` of the run, the ``page`` with all
+    numbers, and how a file was ``read``.
+    """
+    values = {"folder": "", "page": "", "read": None, "wide": width >= WIDTH, **more}
+    for rows in range(_MOST_ROWS, _LEAST_ROWS - 1, -1):
+        text = render(template, facts, **values, most_rows=rows, full=False)
+        if len(as_text(text, width).splitlines()) <= LINES:
+            break
+    return render(template, facts, **values, most_rows=rows, full=True) if full else text
+
+
+def provenance(dataset: DatasetDescription) -> str:
+    """Return the source of a dataset's test data: ``"tested on real data"``."""
+    if dataset.embedded:
+        return f"{NOT_REAL_LOUD}: tested on a {SAMPLED}"
+    return f"tested on {'a ' if dataset.test_data.startswith('sample') else ''}{dataset.test_data}"
+
+
+def planted(bias: PlantedBias) -> str:
+    """Return a planted bias, with the β of each dose, or the most that can be added."""
+    solved = [
+        f"dose {dose.dose:g} is β = {dose.beta:.3g}"
+        if dose.beta is not None
+        else f"dose {dose.dose:g} is out of reach, at most {dose.gap:.3f} is added"
+        for dose in bias.doses
+        if dose.dose > 0
+    ]
+    return "; ".join([f"Bias {bias.name!r}: {bias.description}", *solved])
+
+
+def all_planted(dataset: DatasetDescription) -> str:
+    """Return all biases that are planted in a dataset."""
+    return "; ".join(planted(bias) for bias in dataset.bias if bias.description)
+
+
+def level_axis(run: Manifest) -> str:
+    """Return the label of an axis of levels of bias."""
+    return "planted bias β" if run.unit == "beta" else "planted dose: label gap added"
+
+
+def levels_are_paired(run: Manifest) -> str:
+    """Return a sentence on curves over levels of bias."""
+    if run.experiment.paired_betas:
+        levels = SEVERAL_LEVELS[run.unit]
+        return f"A repetition has the same random numbers at all {levels}: curves over {levels} are paired."
+    return f"Each {LEVEL_SIGNS[run.unit]} has its own samples, even within one repetition."
+
+
+def ranked_over(run: Manifest) -> str:
+    """Return what is ranked together: ``"datasets and all β"``, ``"datasets and doses 0.05 and 0.1"``."""
+    levels = run.pooled_levels
+    if len(levels) < 2:
+        return f"datasets at {run.level_text(*levels)}" if levels else "datasets"
+    return f"datasets and {'all β' if run.unit == 'beta' else run.level_text(*levels)}"

@@ -47,7 +47,7 @@ from benchmark.experiment.run import compute
 from benchmark.experiment.store import CellResult, Store
 from benchmark.experiment.tune import TuningEvaluator
 from benchmark.models import Derived, Free, Option
-from benchmark.runs.folder_notes import earlier_results
+from benchmark.runs.comparison import earlier_results
 from benchmark.runs.manifest import settings_of
 from tests.helpers.engines import InProcess
 

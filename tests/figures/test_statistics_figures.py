@@ -18,11 +18,10 @@ from matplotlib.patches import Rectangle
 from benchmark.bias.doses import Dose
 from benchmark.figures import Choice, marks
 from benchmark.figures.heat import draw_heat, short_number
-from benchmark.figures.label_places import place_labels
 from benchmark.figures.lists import statistics_figures
 from benchmark.figures.rows import draw_forest, draw_ranks
 from benchmark.figures.style import render
-from benchmark.figures.tradeoff import draw_pareto
+from benchmark.figures.tradeoff import draw_pareto, place_labels
 from benchmark.runs.analysis import RunStatistics, folder_statistics, run_statistics
 from benchmark.runs.descriptions import PlantedBias
 from benchmark.runs.finished import RunFrames

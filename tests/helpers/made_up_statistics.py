@@ -13,11 +13,10 @@ from benchmark.columns import RESULT_COLUMNS
 from benchmark.metrics import list_metrics
 from benchmark.runs.analysis import GAP_COLUMNS, RunStatistics
 from benchmark.runs.descriptions import DatasetInExperiment, GroupSizes
-from benchmark.statistics.across import repetitions_needed
+from benchmark.statistics.across import pareto_fronts, repetitions_needed
 from benchmark.statistics.answers import judged, standings
 from benchmark.statistics.intervals import cell_intervals
 from benchmark.statistics.paired import paired_comparisons
-from benchmark.statistics.pareto_front import pareto_fronts
 from benchmark.statistics.recommendation import Criteria
 from benchmark.statistics.restoration import RESTORATION_COLUMNS, UNDO_COLUMNS
 from benchmark.statistics.tuning import REGRET_COLUMNS

@@ -25,9 +25,8 @@ from benchmark.facts.model import (
     Standing,
     Technique,
 )
-from benchmark.report.answer import LINES, answer_text
 from benchmark.text.terminal import as_text, print_markdown
-from benchmark.wording import macro, render
+from benchmark.wording import LINES, answer_text, macro, render
 from benchmark.wording.overview import overview
 from tests.helpers.facts import answers, estimate, small_facts, standing, whole_facts
 

@@ -17,7 +17,6 @@ from benchmark.facts.model import Reason
 from benchmark.facts.questions import hidden
 from benchmark.figures.lists import statistics_figures
 from benchmark.figures.tradeoff import draw_pareto
-from benchmark.report.answer import answer_text
 from benchmark.runs.analysis import RunStatistics, run_statistics
 from benchmark.runs.descriptions import DatasetInExperiment, GroupSizes, PlantedBias
 from benchmark.runs.finished import RunFrames
@@ -25,8 +24,7 @@ from benchmark.statistics import hidden_bias
 from benchmark.statistics.hidden_bias import HIDDEN_BIAS
 from benchmark.statistics.restoration import NO_EFFECT_SHOWN, NO_REFERENCE, NOTHING_TO_UNDO, UNDO_COLUMNS
 from benchmark.text.terminal import as_text
-from benchmark.wording import reason_text
-from benchmark.wording.described import planted
+from benchmark.wording import answer_text, planted, reason_text
 from tests.helpers.facts import report_text
 from tests.helpers.figure_checks import flaws, texts_of
 from tests.helpers.hidden import write_made_up_table

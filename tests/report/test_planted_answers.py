@@ -17,7 +17,7 @@ from benchmark.cli import main
 from benchmark.experiment import engine
 from benchmark.facts import Facts
 from benchmark.runs.finished import read_run
-from benchmark.wording.described import all_planted
+from benchmark.wording import all_planted
 from tests.helpers.cards import LOANS
 from tests.helpers.engines import InProcess
 from tests.helpers.plugins import forgetting

@@ -15,7 +15,6 @@ from benchmark.experiment.export import failures_frame, metrics_frame
 from benchmark.experiment.store import CellResult, MetricValue
 from benchmark.facts import first_facts
 from benchmark.figures.lists import run_figures, statistics_figures
-from benchmark.report.answer import answer_text
 from benchmark.report.statistics_files import write_statistics
 from benchmark.runs.analysis import RunStatistics, folder_statistics
 from benchmark.runs.comparison import compare_runs
@@ -24,6 +23,7 @@ from benchmark.statistics.answers import ConstantAnswer, constant_on
 from benchmark.tables.numbers import Numbers
 from benchmark.tables.techniques import techniques_table
 from benchmark.text.terminal import as_text
+from benchmark.wording import answer_text
 from tests.helpers.figure_checks import numbers_in
 from tests.helpers.made_up_runs import made_up_dataset
 from tests.helpers.planted_folder import GROUPS

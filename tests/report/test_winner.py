@@ -13,8 +13,8 @@ import pytest
 import benchmark
 from benchmark.columns import EQUALISE, RESTORE
 from benchmark.facts import facts_of
+from benchmark.facts.all import use
 from benchmark.facts.model import Answers
-from benchmark.facts.use import use
 from benchmark.runs.analysis import RunStatistics
 from benchmark.runs.report_frames import OWN_LEARNERS
 from tests.helpers.facts import answers, report_text, standing, write_page

@@ -10,7 +10,7 @@ import pytest
 
 from benchmark.experiment.expand import expand
 from benchmark.experiment.plan import Experiment
-from benchmark.runs.folder_notes import earlier_results
+from benchmark.runs.comparison import earlier_results
 from benchmark.runs.manifest import settings_of
 
 DECLARED: dict[str, Any] = {

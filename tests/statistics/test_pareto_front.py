@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from hypothesis.extra import numpy as npst
 
 from benchmark.errors import UnknownNameError
-from benchmark.statistics.pareto_front import on_pareto_front, pareto_fronts
+from benchmark.statistics.across import on_pareto_front, pareto_fronts
 from tests.helpers.made_up_results import GOALS, random_results, results
 
 NAN = float("nan")
