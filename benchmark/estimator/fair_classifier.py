@@ -5,8 +5,6 @@ from __future__ import annotations
 import contextlib
 import copy
 import functools
-import importlib
-import io
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any, Self, TypeVar, cast
@@ -54,32 +52,16 @@ class UseError(RowsError, TechniqueError):
     """A technique cannot be trained on rows; also a ValueError, which scikit-learn's tools expect."""
 
 
-class _Pickler(cloudpickle.Pickler):  # type: ignore[misc]
-    """A pickler that also writes functions decorated by a context manager, which the reader makes anew."""
-
-    def reducer_override(self, obj: Any) -> Any:
-        if isinstance(obj, contextlib._GeneratorContextManager):
-            factory = obj.func
-            return _context, (factory.__module__, factory.__name__, obj.args, obj.kwds)
-        return super().reducer_override(obj)
-
-
-def _context(module: str, name: str, args: tuple[Any, ...], keywords: dict[str, Any]) -> Any:
-    return getattr(importlib.import_module(module), name)(*args, **keywords)
-
-
 def _packed(value: object) -> bytes:
-    file = io.BytesIO()
     # A plugin's classes go with their code: another process cannot import their module.
     plugins = plugin_modules()
     for module in plugins:
         cloudpickle.register_pickle_by_value(module)
     try:
-        _Pickler(file).dump(value)
+        return bytes(cloudpickle.dumps(value))
     finally:
         for module in plugins:
             cloudpickle.unregister_pickle_by_value(module)
-    return file.getvalue()
 
 
 @contextlib.contextmanager

@@ -10,7 +10,7 @@ import typing
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, fields, replace
-from typing import TYPE_CHECKING, Any, Literal, TypeAlias
+from typing import TYPE_CHECKING, Any, Literal, TypeAlias, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -25,6 +25,7 @@ if TYPE_CHECKING:
 
 Array: TypeAlias = NDArray[np.float64]
 Value: TypeAlias = bool | int | float | str
+F = TypeVar("F", bound=Callable[..., Any])
 
 _ROUNDING = 1e-9  # a probability may lie outside of [0, 1] by this much
 
@@ -43,6 +44,17 @@ def one_thread() -> Iterator[None]:
         return
     with controller.limit(limits=1, user_api="blas"):
         yield
+
+
+def in_one_thread(function: F) -> F:
+    """Return a function that runs in one thread of linear algebra; unlike a context's, it can be pickled."""
+
+    @functools.wraps(function)
+    def limited(*arguments: Any, **keywords: Any) -> Any:
+        with one_thread():
+            return function(*arguments, **keywords)
+
+    return typing.cast(F, limited)
 
 
 @functools.lru_cache(maxsize=1)
@@ -238,11 +250,11 @@ def guarded(technique: Technique, predictor: Predictor, schema: Schema | None) -
             )
         return test.hide_label()
 
-    @one_thread()
+    @in_one_thread
     def predict(test: Table) -> NDArray[np.bool_]:
         return checked_decision(technique, predictor.predict(visible(test)), len(test))
 
-    @one_thread()
+    @in_one_thread
     def predict_score(test: Table) -> NDArray[np.float64]:
         assert predictor.predict_score is not None
         return checked_score(technique, predictor.predict_score(visible(test)), len(test))

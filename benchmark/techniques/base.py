@@ -22,7 +22,7 @@ from benchmark.techniques._checks import (
     decider_of,
     flaw_of,
     guarded,
-    one_thread,
+    in_one_thread,
     parameter_rules,
     scorer_of,
     shortage_of,
@@ -206,7 +206,7 @@ class Technique(ABC):
             return None
         return f"{members} of {len(train)} rows are of the deprived group: {self.needs_two_groups}"
 
-    @one_thread()
+    @in_one_thread
     def fit(self, train: Table, tools: Tools) -> Predictor:
         """Return the predictor trained on rows with their labels, in one thread of linear algebra.
 
@@ -269,7 +269,7 @@ class PreProcessing(Technique):
 
     stage = "pre"
 
-    @one_thread()
+    @in_one_thread
     def prepare(self, train: Table, tools: Tools) -> Prepared:
         """Return the changed training data; ``train`` itself stays as it is.
 
@@ -299,7 +299,7 @@ class PreProcessing(Technique):
             )
         return prepared
 
-    @one_thread()
+    @in_one_thread
     def learn(self, prepared: Prepared, tools: Tools) -> Predictor:
         """Return the classifier trained on prepared data: the second half of :meth:`fit`, timed by itself."""
         # Where features are new, only the transform knows which schema it takes.
