@@ -123,14 +123,14 @@ class Bias:
     def check(self, schema: Schema, betas: Iterable[float] = (), *, has_score: bool = False) -> None:
         """Raise an error unless every step can act on such rows, at every level."""
         levels = [beta for beta in betas if beta > 0]  # at 0 parameters do not act
-        for number, step in enumerate(self.steps, 1):
-            with self._naming_step(number):
+        for name, step in self._named():
+            with _naming(name):
                 step.check(schema, has_score=has_score)
                 if step.of_audit:
                     _require_all_or_nothing(step, levels)
-                for name, value in step.parameters.items():
+                for parameter, value in step.parameters.items():
                     for beta in levels if isinstance(value, Level) else ():
-                        with _naming_parameter(name):
+                        with _naming(parameter):
                             value.at(beta)
                 if overrides(step, "recorded") and (levels or step.widens):
                     # Later steps meet the columns and states that this step leaves.
@@ -154,8 +154,8 @@ class Bias:
         self._require_edits_first()
         self.check(network.schema, [beta])
         biased = network
-        for number, step in enumerate(self.steps, 1):
-            with self._naming_step(number):
+        for name, step in self._named():
+            with _naming(name):
                 edited = step.edited(biased, beta) if step.edits_network else biased
                 biased = edited if beta > 0 else biased
         return Planted(biased, tuple(step for step in self.steps if not step.edits_network), beta)
@@ -210,15 +210,10 @@ class Bias:
 
         return expected
 
-    @contextlib.contextmanager
-    def _naming_step(self, number: int) -> Iterator[None]:
-        """Let an error name the step that it is about, if there are several."""
-        try:
-            yield
-        except BetabenchError as error:
-            if len(self.steps) > 1:
-                error.what = f"Step {number} ({self.steps[number - 1].name}): {error.what}"
-            raise
+    def _named(self) -> Iterator[tuple[str, BiasKind]]:
+        """Yield each step with a name for errors, which is empty if it is the only one."""
+        for number, step in enumerate(self.steps, 1):
+            yield f"Step {number} ({step.name})" if len(self.steps) > 1 else "", step
 
     def _require_edits_first(self) -> None:
         editing = [step.edits_network for step in self.steps]
@@ -254,12 +249,13 @@ def make_bias(*steps: str | BiasKind) -> Bias:
 
 
 @contextlib.contextmanager
-def _naming_parameter(name: str) -> Iterator[None]:
-    """Let an error name the parameter that it is about."""
+def _naming(subject: str) -> Iterator[None]:
+    """Let an error name the step or the parameter that it is about."""
     try:
         yield
     except BetabenchError as error:
-        error.what = f"{name}: {error.what}"
+        if subject:
+            error.what = f"{subject}: {error.what}"
         raise
 
 
