@@ -8,13 +8,20 @@ from collections.abc import Mapping
 from pathlib import Path
 
 from benchmark import RELEASED
-from benchmark.atlas.comparison import CHOICE_COLUMNS, CHOICES, CLAIM_COLUMNS, CLAIMS, RECOMMENDERS, VARIANCE
+from benchmark.atlas.comparison import (
+    CHOICE_COLUMNS,
+    CHOICES,
+    CLAIM_COLUMNS,
+    CLAIMS,
+    RECOMMENDERS,
+    VARIANCE,
+    VARIANCE_COLUMNS,
+)
 from benchmark.atlas.features import FEATURE_COLUMNS
 from benchmark.atlas.file import Atlas
 from benchmark.atlas.means import MEAN_COLUMNS
 from benchmark.atlas.regret import REGRET_COLUMNS
 from benchmark.atlas.tables import CELL_TABLE, CELLS, FEATURES, MEANS, TEXTS
-from benchmark.atlas.variance import VARIANCE_COLUMNS
 from benchmark.declarations import package_toml
 from benchmark.text.croissant import SUFFIX, DescribedTable, croissant
 from benchmark.text.writing import PACKED, plain_or_packed, write_json

@@ -10,7 +10,7 @@ import pandas as pd
 import pytest
 
 from benchmark.atlas.adviser import Adviser
-from benchmark.atlas.comparison import RECOMMENDERS, compared, write_comparison
+from benchmark.atlas.comparison import RECOMMENDERS, compared, components_of, write_comparison
 from benchmark.atlas.file import Rules
 from benchmark.atlas.recommenders import (
     AVERAGE,
@@ -28,7 +28,6 @@ from benchmark.atlas.recommenders import (
 from benchmark.atlas.regret import REGRET_COLUMNS, sign_flip_interval, verdict
 from benchmark.atlas.scenarios import Scenarios, scenarios_of
 from benchmark.atlas.tables import read_tables
-from benchmark.atlas.variance import components_of
 from benchmark.errors import ReportError
 from benchmark.statistics.hypothesis_tests import sign_flip_p_values
 from tests.helpers.atlases import ATLAS, Gain, alike, by_kind, by_rate, write_atlas
