@@ -29,6 +29,7 @@ from benchmark.experiment.engine import open_engine
 from benchmark.experiment.expand import foreseen, load_for_run, naming_file, narrow
 from benchmark.experiment.expand import lite as small
 from benchmark.experiment.plan import WHOLE, Experiment, Shard, Train, plan_blocks
+from benchmark.experiment.pool import refuse_import_by_workers
 from benchmark.experiment.prepare import prepare_experiment
 from benchmark.experiment.run import Outcome, compute
 from benchmark.experiment.sample_files import SampleSource, chosen_bias, draw_sample
@@ -160,6 +161,7 @@ def run(
     KeyboardInterrupt
         If interrupted; its text says how many cells are stored.
     """
+    refuse_import_by_workers()
     console = console or output_console(quiet=not progress)
     steps = Steps(console, brief=progress == "brief")
     began = time.monotonic()

@@ -18,7 +18,6 @@ from collections.abc import Sequence
 from benchmark import __version__
 from benchmark.cli.common import EXIT_INTERRUPTED, EXIT_OK, EXIT_USAGE, Options
 from benchmark.errors import BetabenchError
-from benchmark.experiment.main_script import leave_if_imported_by_a_worker
 
 __all__ = ["main"]
 
@@ -40,7 +39,6 @@ def main(arguments: Sequence[str] | None = None) -> int:
     It is 0 after success, 1 if cells of a run or checks failed, 2 if the input was at fault, and 130 if
     interrupted.
     """
-    leave_if_imported_by_a_worker()
     atexit.register(gc.freeze)  # the end of the process frees all memory faster than the collector
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, io.TextIOWrapper):  # "?" for characters that the terminal lacks

@@ -72,14 +72,14 @@ def add_options(option: Options) -> None:
 
 
 def execute(options: argparse.Namespace) -> int:
-    from benchmark.experiment.engine import preparing
+    from benchmark.experiment.engine import fork_workers
 
-    with preparing():  # before the imports below, which take long
-        from benchmark.first_look import quick
-        from benchmark.text.writing import figure_formats
+    fork_workers(options.workers)  # before the imports below
+    from benchmark.first_look import quick
+    from benchmark.text.writing import figure_formats
 
-        given = {name: value for name, value in vars(options).items() if value is not None}
-        del given["command"]
-        finished = quick(given.pop("file"), **{**given, "formats": figure_formats(options.formats)})
-        assert finished.outcome is not None
-        return EXIT_OK if finished.outcome.ok else EXIT_FAILED
+    given = {name: value for name, value in vars(options).items() if value is not None}
+    del given["command"]
+    finished = quick(given.pop("file"), **{**given, "formats": figure_formats(options.formats)})
+    assert finished.outcome is not None
+    return EXIT_OK if finished.outcome.ok else EXIT_FAILED

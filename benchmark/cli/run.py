@@ -1,7 +1,6 @@
 """``betabench run``: from an experiment's file to its tables and figures."""
 
 import argparse
-import contextlib
 import time
 from collections import Counter
 from pathlib import Path
@@ -68,61 +67,59 @@ def add_options(option: Options) -> None:
 
 
 def execute(options: argparse.Namespace) -> int:
-    from benchmark.experiment.engine import preparing
+    from benchmark.experiment.engine import fork_workers
 
-    elsewhere = options.scheduler or options.cluster
-    with contextlib.nullcontext() if elsewhere else preparing():  # before the imports below, which take long
-        from benchmark.api import run
-        from benchmark.atlas.file import KIND as ATLAS
-        from benchmark.declarations import kind_of
-        from benchmark.errors import ExperimentError, ReportError
-        from benchmark.facts import first_facts
-        from benchmark.text.terminal import output_console, print_markdown, say
-        from benchmark.text.writing import figure_formats
-        from benchmark.wording import answer_text
+    if not (options.scheduler or options.cluster):
+        fork_workers(options.workers)  # before the imports below
+    from benchmark.api import run
+    from benchmark.atlas.file import KIND as ATLAS
+    from benchmark.declarations import kind_of
+    from benchmark.errors import ExperimentError, ReportError
+    from benchmark.facts import first_facts
+    from benchmark.text.terminal import output_console, print_markdown, say
+    from benchmark.text.writing import figure_formats
+    from benchmark.wording import answer_text
 
-        started = time.perf_counter()
-        console = output_console()
-        # All other options have the names of the function's parameters.
-        parameters = {
-            name: value for name, value in vars(options).items() if name not in ("command", "formats")
-        }
-        parameters |= {"formats": figure_formats(options.formats), "console": console}
-        parts, full = parameters.pop("part"), parameters.pop("full")
-        if kind_of(options.experiment) == ATLAS:
-            return _execute_atlas(parameters, parts)
-        if parts:
-            raise ExperimentError(
-                f"The experiment {options.experiment} has no parts",
-                expected="an atlas with --part",
-                got=f"--part {' '.join(parts)}",
-                remedy="leave --part out",
-            )
-        finished = run(**parameters)
-        if finished.estimate is not None:
-            say(console, str(finished.estimate))
-            return EXIT_OK
-        outcome, run_folder = finished.outcome, finished.run_folder
-        assert outcome is not None
-        if run_folder is None:
-            say(console, f"{finished.folder} has shard {options.shard}; 'betabench merge' joins the shards")
+    started = time.perf_counter()
+    console = output_console()
+    # All other options have the names of the function's parameters.
+    parameters = {name: value for name, value in vars(options).items() if name not in ("command", "formats")}
+    parameters |= {"formats": figure_formats(options.formats), "console": console}
+    parts, full = parameters.pop("part"), parameters.pop("full")
+    if kind_of(options.experiment) == ATLAS:
+        return _execute_atlas(parameters, parts)
+    if parts:
+        raise ExperimentError(
+            f"The experiment {options.experiment} has no parts",
+            expected="an atlas with --part",
+            got=f"--part {' '.join(parts)}",
+            remedy="leave --part out",
+        )
+    finished = run(**parameters)
+    if finished.estimate is not None:
+        say(console, str(finished.estimate))
+        return EXIT_OK
+    outcome, run_folder = finished.outcome, finished.run_folder
+    assert outcome is not None
+    if run_folder is None:
+        say(console, f"{finished.folder} has shard {options.shard}; 'betabench merge' joins the shards")
+    else:
+        try:
+            facts = first_facts(run_folder.run)
+        except ReportError as error:  # the run is whole, but its baseline was left out
+            say(console, f"There is no answer. {error}", "yellow")
         else:
-            try:
-                facts = first_facts(run_folder.run)
-            except ReportError as error:  # the run is whole, but its baseline was left out
-                say(console, f"There is no answer. {error}", "yellow")
-            else:
-                folder = str(finished.folder)
-                print_markdown(console, answer_text(facts, width=console.width, folder=folder, full=full))
-        n_cells = len(outcome.cells)
-        if outcome.failures.total() == n_cells:
-            ((reason, number),) = Counter(cell.reason for cell in outcome.cells).most_common(1)
-            text = f"No cell has a result. The most frequent reason, in {number:,} of {n_cells:,}: {reason}"
-            say(console, text, "bold red")
-        computed = f"{outcome.computed:,} of them computed now in {outcome.seconds:.1f} s on {outcome.engine}"
-        in_all = f"{time.perf_counter() - started:.1f} s in all"
-        console.print(f"{n_cells:,} cells, {computed}; {in_all}", highlight=False)
-        return EXIT_OK if outcome.ok else EXIT_FAILED
+            folder = str(finished.folder)
+            print_markdown(console, answer_text(facts, width=console.width, folder=folder, full=full))
+    n_cells = len(outcome.cells)
+    if outcome.failures.total() == n_cells:
+        ((reason, number),) = Counter(cell.reason for cell in outcome.cells).most_common(1)
+        text = f"No cell has a result. The most frequent reason, in {number:,} of {n_cells:,}: {reason}"
+        say(console, text, "bold red")
+    computed = f"{outcome.computed:,} of them computed now in {outcome.seconds:.1f} s on {outcome.engine}"
+    in_all = f"{time.perf_counter() - started:.1f} s in all"
+    console.print(f"{n_cells:,} cells, {computed}; {in_all}", highlight=False)
+    return EXIT_OK if outcome.ok else EXIT_FAILED
 
 
 def _execute_atlas(parameters: dict[str, Any], parts: list[str] | None) -> int:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import contextlib
-import gc
 import importlib
 import os
 import sys
@@ -15,8 +14,7 @@ from pydantic import BaseModel, Field, StrictBool, StrictFloat, StrictInt, Stric
 
 from benchmark.declarations import read_toml
 from benchmark.errors import ExperimentError
-from benchmark.experiment.fork_server import CAN_FORK, ONE_THREAD, ForkServer, is_alone
-from benchmark.experiment.pool import Finished, Handler, Limits, Pool, Task, work
+from benchmark.experiment.pool import ONE_THREAD, PRELOADED, Finished, Handler, Limits, Pool, Task, is_alone
 from benchmark.experiment.versions import processor
 from benchmark.models import STRICT
 
@@ -42,61 +40,53 @@ class Engine(Protocol):
         """
 
 
-# Nearly every run needs these; making the handler imports some of them late or not at all.
-_PRELOADED = ("benchmark.experiment.run", "numba", "scipy.optimize", "sklearn.naive_bayes")
-
-_EARLY: list[ForkServer] = []  # started before the engine that will use it
+_FORKED: list[Pool] = []  # for the next engine
 
 
-@contextlib.contextmanager
-def preparing() -> Iterator[None]:
-    """Start to prepare the processes of the next :class:`LocalEngine`, for a command.
+def fork_workers(workers: int | None) -> None:
+    """Fork the processes of the next :class:`LocalEngine` off this one, for a command that has not begun.
 
-    If no numeric library is imported yet, this process imports all that workers need, and they are forked
-    from it. So this process, too, has one thread of linear algebra. Otherwise a server imports while the
-    caller goes on.
+    So command and workers import once, and workers share no data with it. This process, too, has one thread
+    of linear algebra.
     """
-    if CAN_FORK:
-        if fresh := "numpy" not in sys.modules:
-            os.environ.update(ONE_THREAD)
-            gc.disable()
-            for name in ("benchmark.api", *_PRELOADED):
-                importlib.import_module(name)
-            gc.freeze()  # imported modules stay, so the collector need not search them again and again
-            gc.enable()
-        _EARLY.append(ForkServer(work, _PRELOADED, fork=fresh and is_alone()))
-    try:
-        yield
-    finally:
-        while _EARLY:
-            _EARLY.pop().close()
+    if sys.platform == "linux" and "numpy" not in sys.modules:
+        os.environ.update(ONE_THREAD)
+        for name in ("benchmark.api", *PRELOADED):
+            importlib.import_module(name)
+        _load_late()
+        if is_alone():
+            _FORKED.append(Pool(workers or os.cpu_count() or 1))
+            _FORKED[-1].fork()
+
+
+def _load_late() -> None:
+    """Load what the first task would load in each worker: registered items, and compiled loops."""
+    import numpy as np
+
+    from benchmark.classifiers import make_classifier
+    from benchmark.metrics import list_metrics
+    from benchmark.techniques import list_techniques
+
+    list_techniques()
+    list_metrics()
+    tree = make_classifier("c45").build(np.array([2]), 0)
+    tree.fit(np.array([[0], [1]] * 4, dtype=np.int16), np.array([0, 1] * 4), sample_weight=None)
 
 
 class LocalEngine:
-    """Processes of this machine; an ExperimentError says that fewer than one are wanted.
-
-    On entering its context, a server starts to prepare them while the caller does something else.
-    """
+    """Processes of this machine; an ExperimentError says that fewer than one are wanted."""
 
     def __init__(self, n_workers: int) -> None:
         if n_workers < 1:
             raise ExperimentError("Too few workers", expected="--workers 1 or more", got=str(n_workers))
-        self.n_workers = n_workers
-        self.server: ForkServer | None = None
+        self._pool = _FORKED.pop() if _FORKED else Pool(n_workers)
+        self.name = f"{n_workers} worker(s)"
 
     def __enter__(self) -> LocalEngine:
-        if CAN_FORK:
-            self.server = _EARLY.pop() if _EARLY else ForkServer(work, _PRELOADED)
         return self
 
     def __exit__(self, *_: object) -> None:
-        if self.server is not None:
-            self.server.close()
-
-    @property
-    def name(self) -> str:
-        """How many processes."""
-        return f"{self.n_workers} worker(s)"
+        self._pool.close()
 
     @property
     def processors(self) -> Sequence[Mapping[str, Any]]:
@@ -107,8 +97,8 @@ class LocalEngine:
         self, tasks: Sequence[Task], make_handler: Callable[[], Handler], limits: Limits
     ) -> Iterator[list[Finished]]:
         """Run tasks in processes that end with the last one; see :class:`Engine`."""
-        with Pool(make_handler, n_workers=self.n_workers, limits=limits, server=self.server) as pool:
-            yield from pool.run(tasks)
+        with self._pool:
+            yield from self._pool.run(tasks, make_handler, limits)
 
 
 Scalar: TypeAlias = StrictBool | StrictInt | StrictFloat | StrictStr

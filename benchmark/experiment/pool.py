@@ -1,9 +1,9 @@
 """Worker processes that survive techniques which hang, crash, eat memory or leave a mess behind.
 
 Standard pools cannot end a task that hangs in compiled code, nor tell which task took its process down. So
-each worker here is a process behind a pipe: it reports which cell it starts and each result. A technique that
-exceeds its time or memory, or takes the process down, costs one cell and a new process. The new process is
-forked where the system allows it (:mod:`benchmark.experiment.fork_server`).
+each worker here is a process of :mod:`multiprocessing` behind a pipe: it reports which cell it starts and
+each result. A technique that exceeds its time or memory, or takes the process down, costs one cell and a new
+process.
 
 Cells that share a process could disturb one another. Between two cells a worker restores its working
 directory, environment, standard streams and alarms. A worker with leftover threads or processes is replaced.
@@ -16,46 +16,57 @@ Standard output belongs to the command, so the output of techniques is discarded
 from __future__ import annotations
 
 import contextlib
+import gc
 import math
 import multiprocessing
 import os
 import signal
+import sys
 import threading
 import time
 import warnings
-from collections import deque
-from collections.abc import Callable, Iterable, Iterator
-from dataclasses import dataclass, field, replace
+from collections import Counter, deque
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from multiprocessing import forkserver
 from multiprocessing.connection import Connection, wait
 from pathlib import Path
 from typing import Any, Literal, NamedTuple, TextIO
 
 import psutil
 
-from benchmark.errors import GOES_ON, BetabenchError, ExperimentError
-from benchmark.experiment.fork_server import (
-    CAN_FORK,
-    ONE_THREAD,
-    CannotForkError,
-    Forked,
-    ForkServer,
-    NotStartedError,
-    end_with,
-)
-from benchmark.experiment.main_script import UNGUARDED, main_without_file_not_imported
+from benchmark.errors import BetabenchError, ExperimentError
 
 DELIVERY = 1.0
 """Seconds between two deliveries: a kill loses at most this much finished work, and the running cells."""
 
-# The thread that changes the environment for a new process holds this lock.
-_ENVIRONMENT = threading.Lock()
-# Seconds between two measurements of a worker's memory; meanwhile it can fill a few hundred MiB.
+ONE_THREAD = dict.fromkeys(
+    (
+        *("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "NUMBA_NUM_THREADS"),
+        "VECLIB_MAXIMUM_THREADS",
+    ),
+    "1",
+)
+"""Variables that give each compiled library one thread; they are read when the library is loaded.
+
+The blocks already use all cores, and the order of floating-point sums must not depend on their number.
+"""
+
+PRELOADED = ("benchmark.experiment.run", "numba", "scipy.optimize", "sklearn.naive_bayes")
+"""Modules that nearly every worker needs; making the handler imports some of them late or not at all."""
+
+# Seconds between two measurements of the workers' memory; meanwhile they can fill a few hundred MiB.
 _MEMORY_CHECK = 0.1
-# Largest share of a core for listing the processes that workers have started.
+# Largest share of a core for these measurements, which list all processes of the machine.
 _CHECK_SHARE = 0.01
 _MESSAGES = ("refused", "ready", "start", "result")
-# How many workers in a row may be killed while they start, or servers while they work, before the run stops.
+# How many workers in a row may be killed while they start before the run stops.
 _STARTS = 3
+# The thread that changes the environment for a new process holds this lock.
+_ENVIRONMENT = threading.Lock()
+
+# Libraries of macOS start threads of their own, so that forks are not safe there, and Windows has no fork.
+_CONTEXT = multiprocessing.get_context("forkserver" if sys.platform == "linux" else "spawn")
 
 
 @dataclass(frozen=True)
@@ -99,87 +110,73 @@ Handler = Callable[[Any, tuple[Any, ...]], Iterator[Any]]
 
 
 class _MemoryMeter:
-    """The memory of workers with their child processes.
+    """The memory of the processes below this one, each with the processes that it has started.
 
-    Finding these means listing all processes of the machine, which takes milliseconds if there are hundreds.
-    So one list serves all workers, and it is made less often if it takes longer.
+    One measurement serves all workers, and there are fewer of them where each takes longer.
     """
 
     def __init__(self) -> None:
-        self._descendants: dict[int, list[psutil.Process]] = {}
+        self._held: dict[int, float] = {}
         self._due = -math.inf
 
     def held(self, pid: int) -> float:
-        """Return the memory of a worker and its processes in MiB; 0 if the worker has ended."""
+        """Return the memory of a process in MiB; 0 if it has ended."""
         if time.monotonic() >= self._due:
             started = time.thread_time()
-            self._descendants = _descendants()
+            self._held = _memory()
             self._due = time.monotonic() + max(_MEMORY_CHECK, (time.thread_time() - started) / _CHECK_SHARE)
-        held = 0
-        with contextlib.suppress(psutil.Error):
-            held = psutil.Process(pid).memory_info().rss
-        for process in self._descendants.get(pid, ()):
-            with contextlib.suppress(psutil.Error):
-                held += process.memory_info().rss
-        return held / 2**20
+        return self._held.get(pid, 0.0)
+
+
+def _memory() -> dict[int, float]:
+    """Return the MiB of each process below this one together with its descendants."""
+    held = Counter[int]()
+    families: dict[int, tuple[int, ...]] = {}  # each process with its ancestors
+    for process in psutil.Process().children(recursive=True):  # parents come before their children
+        with contextlib.suppress(psutil.Error):  # it has ended meanwhile
+            families[process.pid] = (process.pid, *families.get(process.ppid(), ()))
+            held.update(dict.fromkeys(families[process.pid], process.memory_info().rss))
+    return {pid: rss / 2**20 for pid, rss in held.items()}
 
 
 @dataclass
 class _Worker:
     process: Any
     connection: Connection
-    meter: _MemoryMeter
+    make_handler: Callable[[], Handler] | None = None  # makes the handler that its process has
+    ready: bool = False  # whether its process has made the handler
     task: Task | None = None  # with the cells that remain
-    finished: list[Finished] = field(default_factory=list)
-    ready: bool = False
-    sent: bool = False  # whether its process has the task
     lost: bool = False
-    startup_exit_code: int | None = None  # if it ended before it was ready
     served: int = 0  # results since its process started
     cell_started: float | None = None
-    measured: float = 0.0
 
-    def finish(self, result: Any) -> None:
-        """Record the result of the task's first remaining cell."""
+    def take(self, task: Task, make_handler: Callable[[], Handler]) -> None:
+        """Give its process a task, and the function that makes the handler unless it has it."""
+        self.task = task
+        new = None if make_handler is self.make_handler else make_handler
+        if new is not None:
+            self.make_handler, self.ready = new, False
+        with contextlib.suppress(OSError):  # the listener notices that the worker has ended
+            self.connection.send((new, task))
+
+    def finish(self, result: Any) -> Finished:
+        """Return the task's first remaining cell with its result."""
         assert self.task is not None
         cell, *remaining = self.task.cells
-        self.finished.append(Finished(self.task.block, cell, result))
+        finished = Finished(self.task.block, cell, result)
         self.task = replace(self.task, cells=tuple(remaining)) if remaining else None
-
-    def over_memory(self, memory_limit: float) -> bool:
-        now = time.monotonic()
-        if self.cell_started is None or now - self.measured < _MEMORY_CHECK:
-            return False
-        self.measured = now
-        return self.meter.held(self.process.pid) > memory_limit
+        self.cell_started = None
+        return finished
 
 
 class Pool:
-    """Worker processes that stay from one run of tasks to the next.
+    """Worker processes, which start when there is work, and stay from one run of tasks to the next."""
 
-    The server that forks workers calls ``make_handler`` once; without forks each worker calls it. It must be
-    picklable, and so must its handler's results. A process starts when there is work for it. A given
-    ``server`` runs :func:`work`, and outlives the pool; otherwise the pool has its own.
-    """
-
-    def __init__(
-        self,
-        make_handler: Callable[[], Handler],
-        *,
-        n_workers: int,
-        limits: Limits,
-        server: ForkServer | None = None,
-    ) -> None:
-        self._server, self._owns_server = server, server is None
-        self._forks = CAN_FORK
-        self._make_handler = make_handler
+    def __init__(self, n_workers: int) -> None:
         self._n_workers = n_workers
-        self._limits = limits
         self._workers: list[_Worker] = []
         self._meter = _MemoryMeter()
-        self._stopped = False
         self._failed_starts = 0  # in a row
-        self._lost_servers: set[int] = set()
 
     def __enter__(self) -> Pool:
         return self
@@ -187,12 +184,20 @@ class Pool:
     def __exit__(self, *_: object) -> None:
         self.close()
 
-    def run(self, tasks: Iterable[Task]) -> Iterator[list[Finished]]:
+    def fork(self) -> None:
+        """Start all workers at once as forks of this process, which has one thread and all imports."""
+        while len(self._workers) < self._n_workers:
+            self._start(multiprocessing.get_context("fork"))
+
+    def run(
+        self, tasks: Iterable[Task], make_handler: Callable[[], Handler], limits: Limits
+    ) -> Iterator[list[Finished]]:
         """Run tasks and yield finished cells, about every :data:`DELIVERY` seconds.
 
+        Each worker calls ``make_handler`` once; it must be picklable, and so must its handler's results.
         Each list has at least one cell; cells of a task are in order. Leaving before the last list ends the
-        workers. A BetabenchError says why a worker cannot start: the handler's own error, or that its process
-        ended.
+        workers. A BetabenchError says why a worker cannot start: the handler's own error, or that its
+        process ended.
         """
         pending = deque(task for task in tasks if task.cells)
         workers = self._workers
@@ -200,35 +205,23 @@ class Pool:
         due = -math.inf  # when they are delivered
         try:
             while pending or any(w.task for w in workers):
-                if time.monotonic() >= self._limits.until:
+                if time.monotonic() >= limits.until:
                     finished += _cut_off(workers)
                     self.close()
                     break
-                if self._stopped:
-                    raise ExperimentError(
-                        "The workers were stopped from outside", remedy="start the run again"
-                    )
                 while len(workers) < self._n_workers and sum(w.task is None for w in workers) < len(pending):
-                    self._start()
+                    self._start(_CONTEXT)
                 for worker in workers:
-                    _assign(worker, pending)
-                _await(workers, self._limits, due if finished else math.inf)
+                    if worker.task is None and pending:
+                        worker.take(pending.popleft(), make_handler)
+                _await(workers, limits, due if finished else math.inf)
                 for worker in workers[:]:
-                    was_ready = worker.ready
-                    _listen(worker, self._limits)
-                    if worker.ready and not was_ready:
-                        self._failed_starts = 0
+                    finished += self._listen(worker, limits)
                     if worker.lost:
                         workers.remove(worker)
                         _end(worker)
-                        self._raise_if_start_failed(worker.startup_exit_code)
-                        self._raise_if_orphaned(worker)
-                    finished += worker.finished
-                    worker.finished = []
-                    if worker.task is None:
-                        worker.sent = False
-                    elif worker.lost:  # a new process continues with the remaining cells
-                        self._start(worker.task)
+                        if worker.task is not None:  # another process continues with the remaining cells
+                            pending.appendleft(worker.task)
                 if finished and time.monotonic() >= due:
                     yield finished
                     finished, due = [], time.monotonic() + DELIVERY
@@ -240,31 +233,72 @@ class Pool:
                 yield finished
             raise
 
-    def stop(self) -> None:
-        """End the workers from another thread; the thread that runs tasks gets an error."""
-        self._stopped = True
-        for worker in self._workers[:]:
-            _kill(worker)
-
     def close(self) -> None:
         """End the workers."""
         while self._workers:
             _end(self._workers.pop())
-        if self._owns_server and self._server is not None:
-            self._server.close()
-            self._server = None
 
-    def _raise_if_start_failed(self, code: int | None) -> None:
+    def _start(self, context: Any) -> None:
+        run_end, worker_end = multiprocessing.Pipe()
+        others = [w.connection for w in self._workers] if context.get_start_method() == "fork" else []
+        process = context.Process(target=_work, args=(worker_end, others), daemon=True)
+        with worker_end, _environment():  # closed in this process, so that the pipe ends when the worker does
+            with _sigint_ignored():
+                if context.get_start_method() == "forkserver":
+                    context.set_forkserver_preload(list(PRELOADED))
+                    forkserver.ensure_running()
+                else:
+                    process.start()
+            try:
+                if process.pid is None:  # this waits for the server's imports, and Ctrl-C interrupts it
+                    process.start()
+            except (EOFError, ConnectionError):  # the server has been killed
+                time.sleep(0.5)  # until the system knows, so that the next start has a new one
+                self._count_failed_start(-signal.SIGKILL)
+                return
+        self._workers.append(_Worker(process, run_end))
+
+    def _listen(self, worker: _Worker, limits: Limits) -> Iterator[Finished]:
+        """Take a message of a worker, if any, and yield the cell that has ended; mark a lost worker."""
+        elapsed = 0.0 if worker.cell_started is None else time.monotonic() - worker.cell_started
+        if worker.connection.poll():
+            try:
+                kind, content = worker.connection.recv()
+                if kind not in _MESSAGES:
+                    raise ValueError(kind)
+            except (EOFError, OSError):
+                worker.process.join(5)
+                code = worker.process.exitcode
+                if worker.ready:
+                    yield from _lose(worker, f"the worker process ended with {_exit_text(code)}", elapsed)
+                else:
+                    worker.lost = True
+                    self._count_failed_start(code or 0)
+                return
+            except Exception:  # a technique, or its library, has written into the pipe
+                yield from _lose(worker, "it wrote into the pipe of its worker process", elapsed)
+                return
+            if kind == "refused":
+                raise content
+            if kind == "ready":
+                worker.ready = True
+                self._failed_starts = 0
+            elif kind == "start":
+                worker.cell_started = time.monotonic()
+            else:
+                result, worker.lost = content
+                worker.served += 1
+                yield worker.finish(result)
+        elif worker.cell_started is not None and elapsed >= limits.seconds:
+            reason = f"it took longer than its time limit of {limits.seconds:g} seconds"
+            worker.lost = True
+            yield worker.finish(Failure("timeout", reason, elapsed))
+        elif worker.cell_started is not None and self._meter.held(worker.process.pid) > limits.mebibytes:
+            reason = f"it took more memory than its limit of {limits.mebibytes:g} MiB (memory_limit)"
+            yield from _lose(worker, reason, elapsed)
+
+    def _count_failed_start(self, code: int) -> None:
         """Raise an error if a worker ended by itself while it started, or several in a row were killed."""
-        if code is None:
-            return
-        if code == UNGUARDED:
-            raise ExperimentError(
-                "The script that started this run would start it again in each of its worker processes",
-                expected='a script that starts it below the line if __name__ == "__main__":',
-                got="a script that starts it whenever it is imported, and each worker process imports it",
-                remedy="put that line above the code that starts the run, and indent this code",
-            )
         self._failed_starts += 1
         if code >= 0 or self._failed_starts == _STARTS:
             raise ExperimentError(
@@ -273,61 +307,33 @@ class Pool:
                 remedy="run with --workers 1 and look for the first error above this one",
             )
 
-    def _raise_if_orphaned(self, worker: _Worker) -> None:
-        """Raise an error if several servers of the pool were killed, by a cell or from outside."""
-        if isinstance(worker.process, Forked) and worker.process.orphaned:
-            self._lost_servers.add(worker.process.number)
-            if len(self._lost_servers) == _STARTS:
-                raise ExperimentError(
-                    f"The process that starts the workers was killed {_STARTS} times",
-                    remedy=f"look for what ends processes here, such as too little memory; {GOES_ON}",
-                )
-
-    def _start(self, task: Task | None = None) -> None:
-        run_end, worker_end = multiprocessing.Pipe()
-        with worker_end:  # closed in this process, so that the pipe ends when the worker does
-            process: Any = self._fork(worker_end)
-            if process is None:
-                spawn = multiprocessing.get_context("spawn")
-                process = spawn.Process(target=_work_spawned, args=(worker_end,), daemon=True)
-                with _one_thread_each(), _sigint_ignored(), main_without_file_not_imported():
-                    process.start()
-        if not self._forks:
-            # Not as an argument of the process: multiprocessing holds both ends of the pipe for arguments.
-            # With long arguments it would wait forever if the process is killed before it has read them.
-            with contextlib.suppress(OSError):  # the listener notices that the worker has ended
-                run_end.send(self._make_handler)
-        self._workers.append(_Worker(process, run_end, self._meter, task))
-
-    def _fork(self, connection: Connection) -> Forked | None:
-        """Return a new worker of the server, which is started if necessary; None if it cannot fork safely."""
-        while self._forks:
-            try:
-                if self._server is None:
-                    self._server = ForkServer(work)
-                return self._server.fork(connection, self._make_handler)
-            except CannotForkError:
-                self._forks = False
-            except NotStartedError as failed:
-                self._raise_if_start_failed(failed.code)
-        return None
-
 
 def run_tasks(
     tasks: Iterable[Task], make_handler: Callable[[], Handler], *, n_workers: int, limits: Limits
 ) -> Iterator[list[Finished]]:
     """Yield the finished cells of tasks as :meth:`Pool.run` does, from a pool for these tasks alone."""
-    with Pool(make_handler, n_workers=n_workers, limits=limits) as pool:
-        yield from pool.run(tasks)
+    with Pool(n_workers) as pool:
+        yield from pool.run(tasks, make_handler, limits)
 
 
-def _assign(worker: _Worker, pending: deque[Task]) -> None:
-    if worker.ready and worker.task is None and pending:
-        worker.task = pending.popleft()
-    if worker.ready and worker.task is not None and not worker.sent:
-        worker.sent = True
-        with contextlib.suppress(OSError):  # the listener notices that the worker has ended
-            worker.connection.send(worker.task)
+def is_alone() -> bool:
+    """Return whether this process has only one thread; threads of compiled libraries count."""
+    names = [path.read_text().strip() for path in Path("/proc/self/task").glob("*/comm")]
+    # pandas loads the allocator of Apache Arrow, which supports forks beside its own thread.
+    return len([name for name in names if name != "jemalloc_bg_thd"]) == 1
+
+
+def refuse_import_by_workers() -> None:
+    """End a worker process that would start the run again by importing the user's script."""
+    # multiprocessing marks a process while it imports the script, and shows no error then.
+    if getattr(multiprocessing.current_process(), "_inheriting", False):
+        print(
+            "betabench: Each worker process imports this script, which would start the run again. "
+            'What to do: put the line if __name__ == "__main__": above the code that starts it.',
+            file=sys.stderr,
+            flush=True,
+        )
+        os._exit(1)
 
 
 def _await(workers: list[_Worker], limits: Limits, due: float) -> None:
@@ -339,70 +345,19 @@ def _await(workers: list[_Worker], limits: Limits, due: float) -> None:
     wait([w.connection for w in workers], max(0.0, patience) if math.isfinite(patience) else None)
 
 
-def _listen(worker: _Worker, limits: Limits) -> None:
-    """Take a message of a worker, if any; note whether the worker is lost, and its cell's failure."""
-    elapsed = 0.0 if worker.cell_started is None else time.monotonic() - worker.cell_started
-    if worker.connection.poll():
-        try:
-            kind, content = worker.connection.recv()
-            if kind not in _MESSAGES:
-                raise ValueError(kind)
-        except (EOFError, OSError):
-            code = _exit_code(worker.process)
-            if worker.ready and isinstance(worker.process, Forked) and worker.process.orphaned:
-                worker.lost = True  # no cell is known to be at fault
-            elif worker.ready:
-                reason = f"the worker process ended with {_exit_text(code)}"
-                _lose(worker, Failure("crashed", reason, elapsed))
-            else:
-                worker.lost, worker.startup_exit_code = True, code or 0
-            return
-        except Exception:  # a technique, or its library, has written into the pipe
-            _lose(worker, Failure("crashed", "it wrote into the pipe of its worker process", elapsed))
-            return
-        if kind == "refused":
-            raise content
-        if kind == "ready":
-            worker.ready = True
-        elif kind == "start":
-            worker.cell_started = time.monotonic()
-        else:
-            result, worker.lost = content
-            worker.cell_started = None
-            worker.served += 1
-            worker.finish(result)
-    elif worker.cell_started is not None and elapsed >= limits.seconds:
-        reason = f"it took longer than its time limit of {limits.seconds:g} seconds"
-        _lose(worker, Failure("timeout", reason, elapsed))
-    elif worker.over_memory(limits.mebibytes):
-        reason = f"it took more memory than its limit of {limits.mebibytes:g} MiB (memory_limit)"
-        _lose(worker, Failure("crashed", reason, elapsed))
-
-
 def _cut_off(workers: Iterable[_Worker]) -> Iterator[Finished]:
     """Yield the cells that are being computed as timed out."""
     for worker in workers:
-        if worker.task is not None and worker.cell_started is not None:
+        if worker.cell_started is not None:
             elapsed = time.monotonic() - worker.cell_started
-            yield Finished(
-                worker.task.block, worker.task.cells[0], Failure("timeout", "all time is up", elapsed)
-            )
+            yield worker.finish(Failure("timeout", "all time is up", elapsed))
 
 
-def _lose(worker: _Worker, failure: Failure) -> None:
+def _lose(worker: _Worker, reason: str, elapsed: float) -> Iterator[Finished]:
     worker.lost = True
     # An earlier cell may be at fault if a used process crashes: only a new process tells for sure.
-    if worker.task is not None and (failure.status == "timeout" or worker.served == 0):
-        worker.finish(failure)
-
-
-def _exit_code(process: Any) -> int | None:
-    # Joining would wait for the children as well: they hold open the pipe that shows the process is alive.
-    deadline = time.monotonic() + 5
-    while process.exitcode is None and time.monotonic() < deadline:
-        time.sleep(0.005)
-    code: int | None = process.exitcode
-    return code
+    if worker.task is not None and worker.served == 0:
+        yield worker.finish(Failure("crashed", reason, elapsed))
 
 
 def _exit_text(code: int | None) -> str:
@@ -412,26 +367,8 @@ def _exit_text(code: int | None) -> str:
     return f"exit code {code}"
 
 
-def _descendants() -> dict[int, list[psutil.Process]]:
-    """Map the id of each process below this one to that process's own descendants."""
-    descendants: dict[int, list[psutil.Process]] = {}
-    ancestors: dict[int, tuple[int, ...]] = {}
-    for process in psutil.Process().children(recursive=True):  # parents come before their children
-        with contextlib.suppress(psutil.Error):  # it has ended meanwhile
-            parent = process.ppid()
-            ancestors[process.pid] = (*ancestors.get(parent, ()), parent)
-            for ancestor in ancestors[process.pid]:
-                descendants.setdefault(ancestor, []).append(process)
-    return descendants
-
-
 def _end(worker: _Worker) -> None:
-    _kill(worker)  # before the pipe closes: a worker that still starts would report the closed pipe
-    worker.process.join()
-    worker.connection.close()
-
-
-def _kill(worker: _Worker) -> None:
+    """End a worker's process and all that it has started."""
     # Before the group: children with a group of their own can be found only while their parent lives.
     with contextlib.suppress(psutil.Error):  # it has ended
         for process in psutil.Process(worker.process.pid).children(recursive=True):
@@ -441,6 +378,8 @@ def _kill(worker: _Worker) -> None:
         with contextlib.suppress(OSError):  # it does not lead a group yet
             os.killpg(worker.process.pid, signal.SIGKILL)
     worker.process.kill()
+    worker.process.join()
+    worker.connection.close()  # after the kill: a worker that still starts would report the closed pipe
 
 
 @contextlib.contextmanager
@@ -457,51 +396,54 @@ def _sigint_ignored() -> Iterator[None]:
 
 
 @contextlib.contextmanager
-def _one_thread_each() -> Iterator[None]:
-    """Let processes started inside inherit one thread per library."""
+def _environment() -> Iterator[None]:
+    """Let processes started inside have one thread per library, and import no program of standard input."""
+    main = sys.modules["__main__"]
     with _ENVIRONMENT:
         before = {name: os.environ[name] for name in ONE_THREAD if name in os.environ}
         os.environ.update(ONE_THREAD)
+        file = getattr(main, "__file__", None)
+        if file is not None and not Path(file).exists():
+            del main.__file__  # "<stdin>"
         try:
             yield
         finally:
+            if file is not None:
+                main.__file__ = file
             for name in ONE_THREAD:
                 os.environ.pop(name, None)
             os.environ.update(before)
 
 
-def _work_spawned(connection: Connection) -> None:
-    """Run as the main function of a worker that was not forked: make the handler, and work."""
+def _work(connection: Connection, others: Sequence[Connection]) -> None:
+    """Run as the main function of a worker: take tasks until the pipe ends; a fork closes others' pipes."""
+    for other in others:
+        other.close()
+    worker_id = os.getpid()
     if hasattr(os, "setsid"):
         os.setsid()  # it leads a group, so that processes of techniques end with it
+        os.register_at_fork(after_in_child=connection.close)  # else the pipe would not end with the worker
     parent = multiprocessing.parent_process()
     assert parent is not None
-    threading.Thread(target=end_with, args=([parent.sentinel],), daemon=True).start()
+    threading.Thread(target=_end_with, args=(parent.sentinel,), daemon=True).start()
+    os.environ.update(ONE_THREAD)  # another part of the user's program may have started the server
     state = _ProcessState()
-    try:
-        make_handler: Callable[[], Handler] = connection.recv()
-        handler = make_handler()
-    except (EOFError, ConnectionResetError):
-        return
-    except BetabenchError as error:  # the run shows it; any other error goes to standard error
-        connection.send(("refused", error))
-        return
-    work(connection, handler, state)
-
-
-def work(connection: Connection, handler: Handler, state: _ProcessState | None = None) -> None:
-    """Run as the main function of a worker: take tasks until the pipe ends."""
-    worker_id = os.getpid()
-    if hasattr(os, "register_at_fork"):  # else the pipe would not end with the worker
-        os.register_at_fork(after_in_child=connection.close)
-    state = state or _ProcessState()
-    state.remember()
-    connection.send(("ready", None))
     while True:
         try:
-            task: Task = connection.recv()
+            make_handler, task = connection.recv()
+            if make_handler is not None:
+                handler = make_handler()
         except (EOFError, ConnectionResetError):
             return
+        except BetabenchError as error:  # the run shows it; any other error goes to standard error
+            connection.send(("refused", error))
+            return
+        if make_handler is not None:
+            gc.freeze()  # the collector need not search again and again what stays
+            if (numpy := sys.modules.get("numpy")) is not None:
+                numpy.random.seed()  # after a fork, Python reseeds only its own generator
+            state.remember()
+            connection.send(("ready", None))
         results = handler(task.block, task.cells)
         for _ in task.cells:
             connection.send(("start", None))
@@ -513,6 +455,14 @@ def work(connection: Connection, handler: Handler, state: _ProcessState | None =
             connection.send(("result", (result, leftovers)))
             if leftovers:  # stay alive, so that the parent can find and kill this process's children
                 threading.Event().wait()
+
+
+def _end_with(sentinel: int) -> None:
+    """Wait until the run's process ends; then end this process and all that it has started."""
+    wait([sentinel])
+    if hasattr(os, "killpg"):
+        os.killpg(0, signal.SIGKILL)
+    os._exit(1)
 
 
 class _ProcessState:

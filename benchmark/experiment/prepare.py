@@ -26,7 +26,6 @@ from benchmark.declarations import declaration_dir, list_declarations
 from benchmark.errors import BetabenchError, ExperimentError
 from benchmark.experiment.draws import draw_folds, n_held_out, split_sizes
 from benchmark.experiment.entries import DatasetEntry
-from benchmark.experiment.main_script import leave_if_imported_by_a_worker
 from benchmark.experiment.plan import Block, ExpandedExperiment, Experiment, Train
 from benchmark.experiment.versions import source_digest
 from benchmark.network.bif import read_bif
@@ -286,7 +285,6 @@ def prepare_experiment(
     NetworkError, BiasError or ExperimentError says that data are damaged, that an edit fits no network, or
     that required data cannot be had.
     """
-    leave_if_imported_by_a_worker()
     sources = replace(sources, progress=_announce(say))
     datasets = {
         entry.name: _prepare_dataset(plan.experiment, entry, sources, require_real_data, say, note)

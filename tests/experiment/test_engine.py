@@ -1,20 +1,18 @@
 import functools
 import subprocess
 import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
 from benchmark.data.source import Sources
 from benchmark.errors import ExperimentError, PluginError
-from benchmark.experiment import engine as engine_module
 from benchmark.experiment import run as run_module
-from benchmark.experiment.engine import Cluster, LocalEngine, load_cluster, open_engine, preparing
+from benchmark.experiment.engine import Cluster, LocalEngine, load_cluster, open_engine
 from benchmark.experiment.expand import load_for_run
-from benchmark.experiment.fork_server import CAN_FORK, ForkServer, Work
 from benchmark.experiment.plan import Block, Shard, load_experiment, plan_blocks
-from benchmark.experiment.pool import Handler, Limits, Pool, Task
+from benchmark.experiment.pool import Handler, Limits, Task
 from benchmark.experiment.prepare import PreparedExperiment, prepare_experiment
 from benchmark.experiment.run import compute
 from benchmark.experiment.store import Store
@@ -79,59 +77,29 @@ def test_the_local_engine_runs_tasks_in_processes() -> None:
         LocalEngine(0)
 
 
-def test_an_engine_takes_over_what_was_begun_before_it(monkeypatch: pytest.MonkeyPatch) -> None:
-    begun: list[ForkServer] = []
-
-    class Server(ForkServer):
-        def __init__(self, work: Work, preload: Sequence[str] = (), **_: object) -> None:
-            super().__init__(work)  # imports take seconds
-            begun.append(self)
-
-    monkeypatch.setattr(engine_module, "CAN_FORK", True)
-    monkeypatch.setattr(engine_module, "ForkServer", Server)
-    with preparing(), LocalEngine(1) as engine:
-        assert [engine.server] == begun
-        with LocalEngine(1) as second:
-            assert [engine.server, second.server] == begun
-    with preparing():
-        pass
-    assert [server._process.poll() is None for server in begun] == [False] * 3
-
-
 COMMAND = """
-import os, psutil, signal
-from benchmark.experiment.engine import LocalEngine, preparing
-own = psutil.Process()
-with preparing(), LocalEngine(1) as engine:
+import os, psutil, sys
+from benchmark.experiment.engine import fork_workers, open_engine
+fork_workers(2)
+with open_engine(workers=2) as engine:
+    forks = [worker.cmdline()[-1] == sys.orig_argv[-1] for worker in psutil.Process().children()]
     from benchmark.experiment.pool import Limits, Task
     from tests.helpers.pool import Handler
-    for _ in range(2):
-        ((finished,),) = engine.run([Task(0, ("threads",))], Handler, Limits(60))
-        print(finished.result, psutil.Process(engine.server._process.pid).cmdline() == own.cmdline())
-        os.kill(engine.server._process.pid, signal.SIGKILL)
-print(own.children(recursive=True))
+    ((finished,),) = engine.run([Task(0, ("threads",))], Handler, Limits(60))
+    print(finished.result, forks)
+print(psutil.Process().children())
 """
 
 
 @pytest.mark.nightly
-@pytest.mark.skipif(not CAN_FORK, reason="needs fork")
-@pytest.mark.parametrize(("before", "shared"), [("", "True"), ("import numpy", "False")])
-def test_workers_of_a_command_that_has_only_imported_are_forked_off_it(before: str, shared: str) -> None:
+@pytest.mark.skipif(sys.platform != "linux", reason="needs fork")
+@pytest.mark.parametrize(("before", "forks"), [("", "[True, True]"), ("import numpy", "[]")])
+def test_workers_of_a_command_that_has_not_begun_are_forked_off_it(before: str, forks: str) -> None:
     command = [sys.executable, "-c", before + COMMAND]
     done = subprocess.run(command, capture_output=True, text=True, check=True)
     assert not done.stderr
-    # What replaces a lost one is a fresh process.
-    assert done.stdout.splitlines() == [f"1 {shared}", "1 False", "[]"]
-
-
-def test_a_pool_keeps_its_processes_from_one_run_to_the_next() -> None:
-    with Pool(Doubling, n_workers=1, limits=Limits(30)) as pool:
-        assert by_block(pool.run([Task(0, (1,))])) == {0: [2]}
-        (worker,) = pool._workers
-        assert by_block(pool.run([Task(0, (4,))])) == {0: [8]}
-        assert pool._workers == [worker]
-    assert worker.process.exitcode is not None
-    assert pool._workers == []
+    assert done.stdout.startswith(f"1 {forks}\n")
+    assert done.stdout.endswith("\n[]\n") == (not before)  # else a server and its tracker wait for more work
 
 
 def test_a_handler_that_says_why_it_cannot_start_is_heard() -> None:
@@ -249,6 +217,6 @@ def test_without_the_extra_it_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
 def test_without_a_cluster_the_engine_is_this_machine() -> None:
     with open_engine(workers=3) as engine:
         assert isinstance(engine, LocalEngine)
-        assert engine.n_workers == 3
+        assert engine.name == "3 worker(s)"
         make: functools.partial[Handler] = functools.partial(Doubling)
         assert by_block(engine.run([Task(0, (5,))], make, limits=Limits(30))) == {0: [10]}

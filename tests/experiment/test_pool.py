@@ -1,4 +1,3 @@
-import contextlib
 import functools
 import itertools
 import math
@@ -6,38 +5,46 @@ import os
 import signal
 import subprocess
 import sys
-import threading
 import time
 from collections.abc import Iterator
-from multiprocessing import resource_tracker
+from multiprocessing import forkserver, resource_tracker
 from pathlib import Path
 from types import SimpleNamespace
+from typing import Any
 
 import psutil
 import pytest
 
 from benchmark.errors import ExperimentError
 from benchmark.experiment import pool
-from benchmark.experiment.fork_server import CAN_FORK, ForkServer
 from benchmark.experiment.pool import Failure, Finished, Limits, Pool, Task, run_tasks
 from tests.helpers.pool import Handler, by_block
 
 posix = pytest.mark.skipif(not hasattr(os, "fork"), reason="needs fork")
 
 
+FORKS = sys.platform == "linux"
+
 OTHERS: set[psutil.Process] = set()
-"""What tests of other files have left running, such as the trackers of other pools."""
+"""What tests of other files have left running, and what starts workers."""
 
 
-@pytest.fixture(scope="module", autouse=True)
-def _others() -> None:
+@pytest.fixture(autouse=True)
+def _own_server(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+    """Fork workers from a server that imports nothing, and that writes where the test does."""
+    server: Any = forkserver._forkserver  # type: ignore[attr-defined]
+    monkeypatch.setattr(pool, "PRELOADED", ())
+    server._stop()
     resource_tracker.ensure_running()
     OTHERS.update(psutil.Process().children(recursive=True))
+    yield
+    server._stop()  # it waits until all workers have ended
 
 
 def nothing_is_left() -> bool:
     """Return whether all processes that these tests started have ended and were waited for."""
-    return OTHERS.issuperset(psutil.Process().children(recursive=True))
+    left = set(psutil.Process().children(recursive=True)) - OTHERS
+    return all("multiprocessing.forkserver" in " ".join(one.cmdline()) and not one.children() for one in left)
 
 
 class Unstartable:
@@ -166,18 +173,18 @@ def test_memory_is_that_of_a_process_and_of_all_that_it_started() -> None:
 
 
 @pytest.mark.nightly
-def test_looking_who_started_whom_serves_all_workers_and_costs_a_hundredth_of_a_core(
+def test_measuring_memory_serves_all_workers_and_costs_a_hundredth_of_a_core(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     now, spent, looks = 0.0, 0.0, 0
 
-    def look() -> dict[int, list[psutil.Process]]:
+    def look() -> dict[int, float]:
         nonlocal spent, looks
         spent, looks = spent + 0.02, looks + 1
-        return {}
+        return {1: 10.0}
 
     clock = SimpleNamespace(monotonic=lambda: now, thread_time=lambda: spent)
-    monkeypatch.setattr(pool, "_descendants", look)
+    monkeypatch.setattr(pool, "_memory", look)
     monkeypatch.setattr(pool, "time", clock)
     meter = pool._MemoryMeter()
     for now, expected in (  # noqa: B007  # the clock shows it
@@ -188,7 +195,7 @@ def test_looking_who_started_whom_serves_all_workers_and_costs_a_hundredth_of_a_
         (4.0, 2),
         (4.2, 3),
     ):
-        assert meter.held(os.getpid()) == meter.held(os.getpid()) > 0
+        assert (meter.held(1), meter.held(2)) == (10.0, 0.0)
         assert looks == expected
 
 
@@ -225,11 +232,14 @@ def test_processes_that_a_cell_starts_end_with_it() -> None:
     (child, value) = run([Task(0, ("leave a process", 3))])[0]
     assert value == (0, 3)
     assert isinstance(child, int)
-    for _ in range(100):
-        if not alive(child):
-            return
+    wait_until_ended(child)
+
+
+def wait_until_ended(*pids: int) -> None:
+    deadline = time.monotonic() + 30
+    while any(map(alive, pids)):
+        assert time.monotonic() < deadline
         time.sleep(0.05)
-    pytest.fail("the process is still there")
 
 
 def alive(pid: int) -> bool:
@@ -262,10 +272,7 @@ def test_a_forked_child_does_not_hide_that_its_worker_died() -> None:
 def test_a_process_in_a_session_of_its_own_is_ended_too() -> None:
     pid, failure = run([Task(0, ("start a session", "hang"))], n_workers=1, time_limit=2)[0]
     assert isinstance(failure, Failure)
-    deadline = time.monotonic() + 10
-    while alive(pid) and time.monotonic() < deadline:
-        time.sleep(0.05)
-    assert not alive(pid)
+    wait_until_ended(pid)
 
 
 @pytest.mark.nightly
@@ -283,131 +290,60 @@ def test_a_crash_in_a_used_process_convicts_nobody() -> None:
     assert other == (0, 1)
 
 
-def forks() -> list[psutil.Process]:
-    """Return the processes that workers are forked from."""
-    return [
-        one for one in psutil.Process().children() if any("fork_server" in word for word in one.cmdline())
-    ]
-
-
-forking = pytest.mark.skipif(not CAN_FORK, reason="workers are not forked here")
-
-
-class Dear(Handler):
-    """Costs more to make than a run of tests would take if each worker made its own."""
-
-    made = 0
-
-    def __init__(self) -> None:
-        Dear.made += 1
-
-    def __call__(self, block: int, cells: tuple[object, ...]) -> Iterator[object]:
-        for _ in cells:
-            time.sleep(0.2)  # so that all workers have one
-            yield os.getpid(), os.getppid(), Dear.made
-
-
-@pytest.mark.nightly
-@forking
-def test_workers_come_of_one_process_in_which_the_handler_is_made_once() -> None:
-    batches = run_tasks([Task(b, (1,)) for b in range(8)], Dear, n_workers=3, limits=Limits(60))
-    found = [finished.result for batch in batches for finished in batch]
-    assert len({pid for pid, _, _ in found}) > 1
-    assert len({parent for _, parent, _ in found}) == 1
-    assert {made for _, _, made in found} == {1}
-    assert nothing_is_left()
+forking = pytest.mark.skipif(not FORKS, reason="workers are not forked here")
 
 
 @forking
 def test_what_workers_are_forked_from_may_be_killed_and_no_cell_is_to_blame() -> None:
-    running = run_tasks(
-        [Task(0, (1, "hold a little", 2, 3)), Task(1, (4,))], Handler, n_workers=1, limits=Limits(60)
-    )
+    cells = (1, "hold a little", 2, "die", 3)
+    running = run_tasks([Task(0, cells), Task(1, (4,))], Handler, n_workers=1, limits=Limits(60))
     found = list(next(iter(running)))
-    (server,) = forks()
-    server.kill()
+    os.kill(forkserver._forkserver._forkserver_pid, signal.SIGKILL)  # type: ignore[attr-defined]
     found += [finished for batch in running for finished in batch]
-    assert by_block([found]) == {0: [(0, 1), 1, (0, 2), (0, 3)], 1: [(1, 4)]}
+    (*before, died, after), *others = by_block([found]).values()
+    assert isinstance(died, Failure)
+    assert [*before, after, *others] == [(0, 1), 1, (0, 2), (0, 3), [(1, 4)]]
     assert nothing_is_left()
 
 
-@pytest.mark.nightly
-@forking
-def test_a_cell_that_ends_what_its_worker_comes_of_stops_the_run_after_a_while() -> None:
-    with pytest.raises(ExperimentError, match="was killed 3 times"):
-        run([Task(0, ("kill the server",))], n_workers=1)
-    assert nothing_is_left()
+FORKED = """
+import os, psutil, sys
+from benchmark.experiment.pool import Limits, Pool, Task
+from tests.helpers.pool import Handler
+tasks = [Task(block, ("hold a little", "threads")) for block in range(3)]
+with Pool(3) as pool:
+    pool.fork()
+    workers = psutil.Process().children()
+    assert {worker.cmdline()[-1] for worker in workers} == {psutil.Process().cmdline()[-1]}
+    found = [one.result for batch in pool.run(tasks, Handler, Limits(60)) for one in batch]
+    assert sorted(map(str, found)) == ["1"] * 6, found
+    if sys.argv[1:]:
+        print(*[worker.pid for worker in workers], flush=True)
+        input()
+assert not psutil.Process().children()
+"""
 
 
 @pytest.mark.nightly
 @forking
-def test_a_server_whose_pipe_is_closed_is_lost_even_while_it_still_ends(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    with Pool(Handler, n_workers=1, limits=Limits(60)) as pool:
-        assert by_block(pool.run([Task(0, (1,))])) == {0: [(0, 1)]}
-        (worker,), server = pool._workers, pool._server
-        assert server is not None
-        process = server._process
-        os.kill(process.pid, signal.SIGKILL)
-        # Until somebody waits for it, it seems to run.
-        monkeypatch.setattr(process, "poll", lambda: process.returncode)
-        assert not worker.process.orphaned
-        assert worker.process.exitcode == -signal.SIGKILL
-        assert worker.process.orphaned
-
-
-class Threaded(Handler):
-    """Leaves a thread where it is made, as modules of plugins may when they are imported."""
-
-    def __init__(self) -> None:
-        threading.Thread(target=time.sleep, args=(600,), daemon=True).start()
-
-
-@pytest.mark.nightly
-@forking
-def test_a_process_with_threads_is_not_forked() -> None:
-    tasks = [Task(0, ("process", "die", 2))]
-    batches = run_tasks(tasks, Threaded, n_workers=1, limits=Limits(60))
-    (pid, failure, value) = by_block(batches)[0]
-    assert isinstance(failure, Failure)
-    assert value == (0, 2)
-    assert isinstance(pid, int)
-    assert not alive(pid)
-    assert nothing_is_left()
-
-
-@pytest.mark.nightly
-@forking
-def test_several_pools_share_what_their_workers_come_of() -> None:
-    with contextlib.closing(ForkServer(pool.work)) as server:
-        parents = set()
-        for _ in range(2):
-            with Pool(Dear, n_workers=1, limits=Limits(60), server=server) as one:
-                ((result,),) = by_block(one.run([Task(0, (1,))])).values()
-                parents.add(result[1])  # type: ignore[index]
-            assert len(forks()) == 1
-        assert len(parents) == 1
-    assert nothing_is_left()
-
-
-@pytest.mark.nightly
-@forking
-def test_a_server_without_work_ends_with_its_process() -> None:
-    code = (
-        "from benchmark.experiment.fork_server import ForkServer\n"
-        "from benchmark.experiment.pool import work\n"
-        "print(ForkServer(work)._process.pid, flush=True); input()"
-    )
-    with subprocess.Popen([sys.executable, "-c", code], stdin=subprocess.PIPE, stdout=subprocess.PIPE) as one:
+def test_workers_may_be_forks_of_the_run_and_end_with_it() -> None:
+    command = [sys.executable, "-c", FORKED]
+    subprocess.run(command, check=True)
+    with subprocess.Popen([*command, "wait"], stdin=subprocess.PIPE, stdout=subprocess.PIPE) as one:
         assert one.stdout is not None
-        pid = int(one.stdout.readline())
-        assert alive(pid)
+        workers = list(map(int, one.stdout.readline().split()))
+        assert all(map(alive, workers))
         one.kill()
-    deadline = time.monotonic() + 30
-    while alive(pid) and time.monotonic() < deadline:
-        time.sleep(0.05)
-    assert not alive(pid)
+    wait_until_ended(*workers)
+
+
+def test_a_pool_keeps_its_processes_and_handlers_from_one_run_to_the_next() -> None:
+    with Pool(1) as pool:
+        for number in (1, 4):
+            found = by_block(pool.run([Task(0, ("process", number))], Handler, Limits(30)))
+            (worker,) = pool._workers
+            assert found == {0: [worker.process.pid, (0, number)]}
+    assert nothing_is_left()
 
 
 @forking
@@ -421,11 +357,9 @@ def test_workers_draw_different_random_numbers_where_nothing_is_seeded() -> None
 def test_when_all_time_is_up_workers_end_and_say_what_they_were_at() -> None:
     tasks = [Task(0, (1, 2)), Task(1, ("hang", 3)), Task(2, (4,))]
     found: list[Finished] = []
-    with Pool(Handler, n_workers=1, limits=Limits(math.inf)) as workers:
-        for finished in workers.run(tasks):
+    with Pool(1) as workers:
+        for finished in workers.run(tasks, Handler, Limits(math.inf, until=time.monotonic() + 3)):
             found += finished
-            if len(found) == 2:  # it hangs from now on
-                workers._limits = Limits(math.inf, until=time.monotonic() + 3)
         assert not workers._workers
     assert [one.result for one in found[:2]] == [(0, 1), (0, 2)]
     ((block, cell, result),) = found[2:]

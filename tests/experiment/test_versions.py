@@ -60,7 +60,6 @@ NOT_HARNESS = {
     "experiment/tuning_rule.py": "says what tuned cells choose by; its digest is in their keys",
     "experiment/prepare.py": "prepares what the keys have digests of",
     "experiment/pool.py": "says in which processes cells are computed",
-    "experiment/main_script.py": "says which script starts them",
     "experiment/store": "keeps numbers as they are",
     "experiment/scoring.py": "computes metrics from predictions; its digest is stored with them",
     "experiment/unprocessing.py": "its digest is in the keys of the cells to which it adds numbers",

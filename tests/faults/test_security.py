@@ -222,8 +222,6 @@ EXCEPTIONS = {
     ("conformance/_under_test.py", "pickle.dumps"),
     # Between a run and its own workers, which exchange pickles by Dask's own protocol as well.
     ("experiment/dask_engine.py", "pickle.dumps"),
-    ("experiment/fork_server.py", "pickle.dumps"),
-    ("experiment/fork_server.py", "pickle.loads"),
     ("experiment/dask_engine.py", "pickle.loads"),
     # Only pickle itself calls it, to restore an estimator that somebody chose to unpickle.
     ("estimator/fair_classifier.py", "cloudpickle.loads"),

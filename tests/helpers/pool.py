@@ -2,6 +2,7 @@
 
 import contextlib
 import itertools
+import multiprocessing
 import os
 import signal
 import subprocess
@@ -15,7 +16,6 @@ from pathlib import Path
 import numpy as np
 import psutil
 
-from benchmark.experiment.fork_server import CAN_FORK
 from benchmark.experiment.pool import Finished
 
 SETTINGS: set[str] = set()
@@ -34,9 +34,6 @@ class Handler:
                     os.kill(os.getpid(), signal.SIGKILL)
                 case "kill the parent":  # for the tests of Dask, whose workers are parents
                     the_run().kill()
-                    time.sleep(600)
-                case "kill the server":
-                    os.kill(os.getppid(), signal.SIGKILL)
                     time.sleep(600)
                 case "random":
                     yield float(np.random.random())  # noqa: NPY002  # what a technique should not do
@@ -129,7 +126,8 @@ def the_run() -> psutil.Process:
     """Return the process that runs tasks, asked in one of its workers."""
     parent = psutil.Process().parent()
     assert parent is not None
-    grandparent = parent.parent() if CAN_FORK else parent  # there is a server between them
+    # There is a server between them.
+    grandparent = parent.parent() if multiprocessing.get_start_method() == "forkserver" else parent
     assert grandparent is not None
     return grandparent
 

@@ -502,7 +502,7 @@ def workers_of(pid: int) -> list[int]:
     with contextlib.suppress(OSError):  # one of them has just ended
         own, *lines = (Path(f"/proc/{one}/cmdline").read_bytes() for one in (pid, *found))
         theirs = zip(found, lines, strict=True)
-        return [one for one, line in theirs if line == own or b"fork_server" in line or b"spawn_main" in line]
+        return [one for one, line in theirs if line == own or b"forkserver" in line or b"spawn_main" in line]
     return []
 
 
