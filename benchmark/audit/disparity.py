@@ -28,7 +28,6 @@ from benchmark.errors import DataError, ExperimentError, UnknownNameError
 from benchmark.metrics import Conventions, Group, GroupCounts, Predictions, list_families, measure
 from benchmark.statistics.across import ALPHA
 from benchmark.statistics.hypothesis_tests import holm
-from benchmark.statistics.intervals import require_level
 
 AEQUITAS_COUNTS: Mapping[str, str] = {
     **{cell: cell for cell in ("tp", "fp", "fn", "tn")},
@@ -57,6 +56,8 @@ _COUNTED = {
 _RATES = (_SHARE, *_COUNTED)
 _CELLS = ("tp", "fp", "fn", "tn")
 DISPARITY = "_disparity"
+SMALL = 30
+"""Groups of fewer rows are flagged."""
 CHOSEN = ("majority", "minimum")
 """Ways to choose a reference group, in place of its name."""
 
@@ -257,31 +258,21 @@ def disparities(
     reference: str = "majority",
     unknown: Collection[str] = (),
     conventions: Conventions = "betabench",
-    alpha: float = ALPHA,
-    small: int = 30,
 ) -> pd.DataFrame:
     """Return the comparison of each group's rates with a reference group's rates.
 
     The reference is ``"majority"`` for the group of most rows, ``"minimum"`` for the group in which a rate is
     smallest, chosen anew for each rate, or the name of a group. Of equal groups, the first in sorted order
     counts. ``unknown`` groups, whose rows have no value of the attribute, are not chosen unless there is no
-    other group. ``alpha`` is the probability of calling any difference of the attribute significant where
-    there is none.
+    other group.
 
     A row for each group that has rows, and rate. Columns ``attribute``, ``group``, ``metric``, ``value``,
     ``reference``, ``reference_value``, ``disparity`` (value / reference value), ``reason`` (why the disparity
     is NaN), ``n`` and ``n_reference`` (rows of both groups), ``small`` (whether either rate is a share of
-    fewer than ``small`` rows, such as the predicted positives for the precision), ``p_value``, ``p_adjusted``
-    and ``significant`` (whether the adjusted p-value is at most ``alpha``; False where nothing is tested).
+    fewer than 30 rows, such as the predicted positives for the precision), ``p_value``, ``p_adjusted``
+    and ``significant`` (whether the adjusted p-value is at most 0.05; False where nothing is tested).
 
-    Raises
-    ------
-    UnknownNameError
-        If there is no such group.
-    StatisticsError
-        If ``alpha`` is not between 0 and 1.
-    DataError
-        If there is no row.
+    An UnknownNameError means that there is no such group, a DataError that there is no row.
 
     Notes
     -----
@@ -296,7 +287,6 @@ def disparities(
     Saleiro et al. (2018), equations 1 and 2. Holm (1979), A simple sequentially rejective multiple test
     procedure, Scandinavian Journal of Statistics 6.
     """
-    require_level("level of significance", alpha, usual=ALPHA)
     _check_rows(predictions)
     rows = predictions.counts.rows
     # Rows, not weights: the number of people decides how certain a rate is.
@@ -339,7 +329,7 @@ def disparities(
                 "reason": rate.reason or ratio.reason,
                 "n": groups[name].n_rows,
                 "n_reference": 0 if other is None else groups[other].n_rows,
-                "small": min(_denominator(metric, group) for group in pair) < small,
+                "small": min(_denominator(metric, group) for group in pair) < SMALL,
             }
         )
     p_values: dict[Hashable, float] = {}
@@ -351,7 +341,7 @@ def disparities(
     frame = pd.DataFrame(compared)
     frame["p_value"] = [p_values.get(test, math.nan) for test in tests]
     frame["p_adjusted"] = [adjusted.get(test, math.nan) for test in tests]
-    frame["significant"] = frame["p_adjusted"] <= alpha
+    frame["significant"] = frame["p_adjusted"] <= ALPHA
     return frame
 
 

@@ -56,14 +56,8 @@ def audit_features(
     the unchanged rows; ``accuracy_change_error``, ``discrimination_change_error``, half the widths of their
     95 % intervals over test rows, see Notes.
 
-    Raises
-    ------
-    ExperimentError
-        If there is no level, or a level outside of [0, 1].
-    DataError
-        If the test rows are of one group or of one class.
-    TechniqueError
-        If the technique cannot train on the training rows.
+    An ExperimentError means that there is no level, or a level outside of [0, 1], a DataError that the test
+    rows are of one group or of one class, a TechniqueError that the technique cannot train.
 
     Notes
     -----

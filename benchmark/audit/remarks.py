@@ -8,11 +8,9 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
+from benchmark.audit.disparity import SMALL
 from benchmark.data.states import like_weight
 from benchmark.text.words import as_text, few
-
-SMALL = 30
-"""Groups of fewer rows are flagged."""
 
 _HALF = 0.5  # AUC of a score that ranks at random, and accuracy from which the reverse is no better
 _MOST_NAMED = 4

@@ -12,6 +12,7 @@ from benchmark.audit.disparity import (
     CHOSEN,
     DISPARITY,
     PARITIES,
+    SMALL,
     disparities,
     group_table,
     overall_parity,
@@ -19,7 +20,7 @@ from benchmark.audit.disparity import (
     reference_of,
 )
 from benchmark.audit.predictions import Columns, ReadyTable, group_name, prepare
-from benchmark.audit.remarks import SMALL, remarks_on_groups
+from benchmark.audit.remarks import remarks_on_groups
 from benchmark.errors import ExperimentError, UnknownNameError
 from benchmark.metrics import Conventions, Metric, list_metrics, measure, metric_names
 
@@ -31,7 +32,7 @@ class AuditResult:
     """Results of an audit, as tidy frames."""
 
     # A row for each attribute and group: columns of :func:`benchmark.audit.group_table`, ``auc`` if there are
-    # labels and scores, and ``small`` (fewer than :data:`benchmark.audit.remarks.SMALL` rows).
+    # labels and scores, and ``small`` (fewer than :data:`benchmark.audit.disparity.SMALL` rows).
     groups: pd.DataFrame
     # Columns ``attribute``, ``metric``, ``group`` (empty if a metric looks at all groups), ``reference``
     # (empty if none), ``value``, ``reason`` (why there is no value; else empty) and ``n`` (rows of the group,
@@ -69,14 +70,9 @@ def audit_predictions(
     0.8 is the four-fifths rule. Metrics are names of metrics and families; by default all that can be
     computed from the given columns.
 
-    Raises
-    ------
-    UnknownNameError
-        If a column, value, group or metric is unknown.
-    ExperimentError
-        If it is not clear who is selected, a column has two roles, or ``tau`` is not in (0, 1].
-    DataError
-        If a column has values that do not fit its role, or no row is left.
+    An UnknownNameError means that a column, value, group or metric is unknown. An ExperimentError means that
+    it is not clear who is selected, that a column has two roles, or that ``tau`` is not in (0, 1]. A
+    DataError means that a column has values that do not fit its role, or that no row is left.
 
     Examples
     --------
@@ -116,7 +112,6 @@ def audit_predictions(
                 reference=chosen,
                 unknown=unknown,
                 conventions=conventions,
-                small=SMALL,
             )
         )
         wanted = names or [n for n, m in list_metrics().items() if predictions.given.issuperset(m.needs)]

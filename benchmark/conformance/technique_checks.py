@@ -76,20 +76,15 @@ class CheckResult:
 
 
 def check_technique(
-    technique: Technique,
-    *,
-    classifier: Callable[[NDArray[np.int64]], Estimator] | None = None,
-    ranker: Callable[[Table], NDArray[np.float64]] | None = None,
-    seed: int = 0,
+    technique: Technique, classifier: Callable[[NDArray[np.int64]], Estimator] | None = None
 ) -> list[CheckResult]:
     """Return the results of all checks on a configured technique, in the order of :data:`CHECKS`.
 
-    ``classifier`` and ``ranker`` are as in :class:`Tools`, by default naive Bayes; ``seed`` is for the
-    technique's generators. If the technique fails on the example table, or declines it, the first check says
-    why, and no other applies.
+    ``classifier`` is as in :class:`Tools`, by default naive Bayes. If the technique fails on the example
+    table, or declines it, the first check says why, and no other applies.
     """
     naive_bayes = functools.partial(make_classifier("naive_bayes").build, seed=0)
-    tested = TechniqueUnderTest(technique, classifier or naive_bayes, ranker or naive_bayes_ranker, seed)
+    tested = TechniqueUnderTest(technique, classifier or naive_bayes, naive_bayes_ranker, seed=0)
     results: list[CheckResult] = []
     for name, check in CHECKS.items():
         if results and results[0].status != "passed":

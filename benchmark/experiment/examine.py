@@ -66,7 +66,7 @@ class Examiner:
             build = functools.partial(factory.build, seed=0)
             for cell in cells:
                 if cell == "technique":
-                    yield check_technique(technique, classifier=build, ranker=naive_bayes_ranker)
+                    yield check_technique(technique, classifier=build)
                 else:
                     yield _measured(technique, Tools(build, naive_bayes_ranker, np.random.default_rng(0)))
 

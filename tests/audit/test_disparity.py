@@ -22,7 +22,7 @@ from benchmark.audit import (
     parity,
     select,
 )
-from benchmark.errors import DataError, ExperimentError, StatisticsError, UnknownNameError
+from benchmark.errors import DataError, ExperimentError, UnknownNameError
 from benchmark.metrics import Predictions, list_families
 
 CELLS = ("tp", "fp", "fn", "tn")
@@ -139,8 +139,6 @@ def test_a_small_denominator_is_flagged_in_a_large_group() -> None:
     flagged = {metric for metric in FRACTIONS if cell(found, "b", metric)["small"]}
     assert flagged == {"precision", "false_discovery_rate"}
     assert not found.loc[found["group"] == "a", "small"].any()
-    assert not disparities(predictions(a=(3, 3, 3, 3), b=(3, 3, 3, 3)), "x", small=6)["small"].any()
-    assert disparities(predictions(a=(3, 3, 3, 3), b=(3, 3, 3, 3)), "x", small=13)["small"].all()
 
 
 def test_references() -> None:
@@ -202,12 +200,6 @@ def test_where_no_group_has_a_rate_there_is_no_reference() -> None:
 def test_an_unknown_reference_is_refused_with_a_guess() -> None:
     with pytest.raises(UnknownNameError, match="did you mean 'majority'"):
         disparities(HAND, "letter", reference="majorty")
-
-
-@pytest.mark.parametrize("alpha", [0, 1, math.nan])
-def test_an_impossible_alpha_is_refused(alpha: float) -> None:
-    with pytest.raises(StatisticsError, match="level of significance"):
-        disparities(HAND, "letter", alpha=alpha)
 
 
 counts = st.tuples(*[st.integers(0, 12)] * 4).filter(any)
@@ -288,8 +280,6 @@ def test_p_values_are_adjusted_for_all_tests_of_the_attribute_once(reference: st
         assert adjusted == pytest.approx(expected, rel=1e-9)
     assert (compared["significant"] == (compared["p_adjusted"] <= 0.05)).all()
     assert 0 < compared["significant"].sum() < len(compared)
-    strict = disparities(groups, "letter", reference=reference, alpha=1e-9)
-    assert strict["significant"].sum() < compared["significant"].sum()
 
 
 def test_chance_alone_is_rarely_significant() -> None:

@@ -14,7 +14,7 @@ import numpy as np
 import pytest
 from sklearn.tree import DecisionTreeClassifier
 
-from benchmark.classifiers import make_classifier, naive_bayes_ranker
+from benchmark.classifiers import make_classifier
 from benchmark.conformance import CHECKS, check_technique, example_table
 from benchmark.data.table import Column, Table
 from benchmark.errors import TechniqueError
@@ -78,7 +78,6 @@ def test_every_registered_technique_conforms_with_the_classifier_of_the_command(
     results = check_technique(
         get_technique(name, **CHEAPER.get(name, {})),
         classifier=lambda sizes: c45.build(sizes, 0),
-        ranker=naive_bayes_ranker,
     )
     assert [r for r in results if r.status in ("failed", "warning")] == []
 

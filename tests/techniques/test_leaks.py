@@ -17,7 +17,7 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import OneHotEncoder
 from threadpoolctl import threadpool_limits  # type: ignore[import-untyped]
 
-from benchmark.classifiers import make_classifier, naive_bayes_ranker
+from benchmark.classifiers import make_classifier
 from benchmark.conformance import CheckResult, check_technique
 from benchmark.data.table import Column, Table
 from benchmark.techniques import Predictor, Prepared, PreProcessing, Technique, Tools
@@ -37,9 +37,7 @@ def one_thread() -> Iterator[None]:
 def checked(technique: type[Technique]) -> dict[str, CheckResult]:
     """Check as the command does."""
     c45 = make_classifier("c45")
-    results = check_technique(
-        technique(), classifier=lambda sizes: c45.build(sizes, 0), ranker=naive_bayes_ranker
-    )
+    results = check_technique(technique(), classifier=lambda sizes: c45.build(sizes, 0))
     return {result.check: result for result in results}
 
 
