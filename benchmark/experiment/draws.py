@@ -161,29 +161,23 @@ def _source(data: PreparedDataset, block: Block, experiment: Experiment, seed_ax
     return _Source(rows, everybody, favored, data.as_favored)
 
 
-def sealed_fold(fold: Fold) -> Fold:
-    """Return a fold whose tables techniques cannot change."""
-    tests = {name: replace(rows, seen=rows.seen.sealed) for name, rows in fold.tests.items()}
-    return replace(fold, train=fold.train.sealed, tests=tests)
-
-
 def numbering(
     data: PreparedDataset, experiment: Experiment, seed_axes: Axes, source_rows: Positions | None
 ) -> _Numbering:
     """Return a function that adds numbers to a table, from the dataset's rows that it has and its purpose.
 
-    Numbers are drawn from ``source_rows``, or from all (:func:`~benchmark.data.row_facts.with_numbers`). If
-    no classifier takes numbers, the table stays as it is.
+    Numbers are drawn from ``source_rows``, or from all (:func:`~benchmark.data.row_facts.with_numbers`), if
+    a classifier takes them. Techniques cannot change the returned table.
     """
     numbers = data.numbers
     if numbers is None:
-        return lambda table, *_: table
+        return lambda table, *_: table.sealed
 
     def number(table: Table, rows: Positions | None, part: str) -> Table:
         def column_rng(column: str) -> np.random.Generator:
             return generator(experiment.seed, purpose="numbers", part=part, column=column, **seed_axes)
 
-        return with_numbers(table, data.test, numbers, source_rows, rows, column_rng)
+        return with_numbers(table, data.test, numbers, source_rows, rows, column_rng).sealed
 
     return number
 

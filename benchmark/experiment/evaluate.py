@@ -25,7 +25,7 @@ from benchmark.errors import (
     TechniqueError,
     where,
 )
-from benchmark.experiment.draws import Axes, Fold, TestRows, draw_folds, sealed_fold
+from benchmark.experiment.draws import Axes, Fold, TestRows, draw_folds
 from benchmark.experiment.entries import ClassifierEntry, Refit
 from benchmark.experiment.plan import Block, Experiment
 from benchmark.experiment.prepare import PreparedDataset, PreparedExperiment
@@ -209,7 +209,7 @@ class Evaluator:
         metrics = prepared.experiment.measured
         self.scorers = {name: scorer_of(data, metrics) for name, data in prepared.datasets.items()}
         self.scoring = {
-            name: scoring_digest(metrics, data.strata, data.attributes)
+            name: scoring_digest(metrics, data.entry.strata, data.card.attributes)
             for name, data in prepared.datasets.items()
         }
         self._warm_up()
@@ -229,7 +229,7 @@ class Evaluator:
         data = self.prepared.datasets[block.dataset]
         folds: list[Fold] = []
         try:
-            folds.extend(map(sealed_fold, draw_folds(data, block, self.prepared.experiment)))
+            folds.extend(draw_folds(data, block, self.prepared.experiment))
             refits = {
                 rows: self._refitted(block, folds, rows)
                 for rows in {self._refit[cell.technique] for cell in cells}
@@ -388,7 +388,7 @@ class Evaluator:
         remembered = self._unbiased.get(block.hidden > 0)
         if remembered is None or remembered[0] != at_0:
             drawn = draw_folds(self.prepared.datasets[block.dataset], at_0, self.prepared.experiment)
-            remembered = self._unbiased[block.hidden > 0] = at_0, list(map(sealed_fold, drawn))
+            remembered = self._unbiased[block.hidden > 0] = at_0, list(drawn)
         return remembered[1]
 
     def _refitted(self, block: Block, folds: Sequence[Fold], refit_on: Refit) -> list[Fold]:

@@ -15,7 +15,7 @@ from benchmark.bias.base import lacking
 from benchmark.bias.cpt import check_edits
 from benchmark.columns import ORIGINAL, TRUTH, UNTREATED
 from benchmark.data import Schema
-from benchmark.declarations import broken_rules, count_of, find_declaration, indented, list_declarations
+from benchmark.declarations import broken_rules, count_of, find_declaration, indented
 from benchmark.errors import BetabenchError, BiasError, ExperimentError, UnknownNameError
 from benchmark.experiment.entries import (
     ClassifierEntry,
@@ -116,18 +116,13 @@ def check_experiment(experiment: Experiment) -> None:
         )
     for location, error in problems:
         error.what = f"{location}: {error.what}"
-        raise _with_hint(error)
+        if _may_be_of_a_plugin(error):
+            error.remedy = "; ".join(filter(None, (error.remedy, _PLUGIN_HINT)))
+        raise error
 
 
 def _may_be_of_a_plugin(error: BetabenchError) -> bool:
     return isinstance(error, UnknownNameError) and error.kind in _BY_PLUGINS
-
-
-def _with_hint(error: BetabenchError) -> BetabenchError:
-    """Return an error with the advice to name a plugin, if one may register the unknown name."""
-    if _may_be_of_a_plugin(error):
-        error.remedy = "; ".join(filter(None, (error.remedy, _PLUGIN_HINT)))
-    return error
 
 
 def _problems(experiment: Experiment) -> Iterator[_Problem]:
@@ -384,9 +379,9 @@ def narrow(
     added to the experiment's. Beside a chosen technique with a learner of its own, doing nothing is added.
     Techniques ``without`` are left out.
 
-    An UnknownNameError says that a dataset or a technique to leave out is not in the experiment, or a
-    technique unknown. An ExperimentError says that a level or number is out of range, that doses do not fit,
-    that no technique is left, or that two datasets have one name.
+    An UnknownNameError says that a dataset or a technique to leave out is not in the experiment. An
+    ExperimentError says that a level or number is out of range, that doses do not fit, that no technique is
+    left, or that two datasets have one name.
     """
     changes: dict[str, Any] = {}
     chosen = experiment.datasets
@@ -397,11 +392,7 @@ def narrow(
     listed = [t.name for t in experiment.techniques]
     kept, named = experiment.techniques, _techniques_of(plugins, experiment)
     if techniques is not None:
-        registered = list_techniques()
         named = [entry for name in techniques for entry in _named_techniques(name)]
-        for entry in named:
-            if entry.name not in listed and ":" not in entry.technique and entry.technique not in registered:
-                raise _with_hint(UnknownNameError("technique", entry.technique, {*listed, *registered}))
         named = [*_missing_baseline(named, experiment), *named]
         names = [entry.name for entry in named]
         kept = tuple(t for t in experiment.techniques if t.name in names)
@@ -429,7 +420,7 @@ def narrow(
         tests = tuple(test for test in experiment.tests if test != TRUTH)
         changes |= {"betas": levels_of(betas), "doses": (), "hidden": (), "tests": tests}
     if doses is not None:
-        if betas is not None or not experiment.doses:
+        if betas is not None or experiment.unit == "beta":
             raise ExperimentError(
                 "Doses cannot be chosen here",
                 expected="--doses alone, for an experiment with 'doses'",
@@ -437,14 +428,11 @@ def narrow(
                 remedy="choose levels of β with --betas, or write 'doses' in the experiment file",
             )
         changes["doses"] = levels_of(doses)
-    if repetitions is not None:
-        if repetitions < 1:
-            raise ExperimentError("Too few repetitions", expected="1 or more", got=str(repetitions))
-        changes["repetitions"] = repetitions
-    if seed is not None:
-        if seed < 0:
-            raise ExperimentError("The seed is out of range", expected="0 or more", got=str(seed))
-        changes["seed"] = seed
+    for name, number, least in (("repetitions", repetitions, 1), ("seed", seed, 0)):
+        if number is not None:
+            if number < least:
+                raise ExperimentError(f"{name!r} is too small", expected=f"{least} or more", got=str(number))
+            changes[name] = number
     return experiment.model_copy(update={**changes, "datasets": chosen})
 
 
@@ -510,7 +498,10 @@ def _own_datasets(names: Sequence[str], experiment: Experiment) -> tuple[Dataset
     """Return an entry for each card that is named by its path."""
     for name in names:
         if not name.endswith(".toml"):
-            raise _not_in_experiment(name, experiment)
+            listed = [dataset.name for dataset in experiment.datasets]
+            error = UnknownNameError(f"dataset in the experiment {experiment.name!r}", name, listed)
+            error.remedy = "name your own card by the path of its file, or add [[datasets]] to the experiment"
+            raise error
         find_declaration("datasets", name)
     cards = dict.fromkeys(str(Path(name).expanduser()) for name in names)
     entries = tuple(DatasetEntry.model_validate(with_bias({"card": card})) for card in cards)
@@ -523,13 +514,3 @@ def _own_datasets(names: Sequence[str], experiment: Experiment) -> tuple[Dataset
             remedy="rename the file of the card",
         )
     return entries
-
-
-def _not_in_experiment(name: str, experiment: Experiment) -> UnknownNameError:
-    kind, remedy = "dataset", "name your own card by the path of its file, which ends in .toml"
-    if name in list_declarations("datasets"):
-        kind = f"dataset in the experiment {experiment.name!r}"
-        remedy = "add a [[datasets]] entry with its bias edits to the experiment file"
-    error = UnknownNameError(kind, name, [dataset.name for dataset in experiment.datasets])
-    error.remedy = remedy
-    return error

@@ -99,7 +99,7 @@ def groups_frame(prepared: PreparedExperiment, cells: Iterable[CellResult]) -> p
     datasets = {data.name: data for data in prepared.datasets.values()}
     for cell in cells:
         data = datasets[cell.dataset]
-        for test, folds in joint_counts(cell.counts, data.attributes, experiment.tests).items():
+        for test, folds in joint_counts(cell.counts, data.card.attributes, experiment.tests).items():
             whole = np.concatenate([np.asarray(fold, dtype=np.int64).reshape(-1, 5) for fold in folds])
             for attribute, counts in _margins(data, whole):
                 for m in measure_by_group(counts, metrics, smallest=experiment.smallest_group):
@@ -110,7 +110,7 @@ def groups_frame(prepared: PreparedExperiment, cells: Iterable[CellResult]) -> p
 
 def _margins(data: PreparedDataset, joint: NDArray[np.int64]) -> Iterator[tuple[str, GroupCounts]]:
     """Yield name and counts of each attribute, of each pair, and of all attributes together."""
-    columns = [data.test.schema.column(name) for name in data.attributes]
+    columns = [data.test.schema.column(name) for name in data.card.attributes]
     codes = np.unravel_index(joint[:, 0], [column.cardinality for column in columns])
     for size in sorted({1, 2, len(columns)} & {*range(len(columns) + 1)}):
         for chosen in itertools.combinations(range(len(columns)), size):
@@ -148,7 +148,7 @@ def doses_frame(prepared: PreparedExperiment) -> pd.DataFrame:
     """
     rows: list[tuple[object, ...]] = []
     for name, data in prepared.datasets.items():
-        for (bias, gap), doses in data.doses.items():
+        for (bias, gap), doses in data.solved.items():
             hidden = data.hidden.get((bias, gap))
             at_0 = Block(name, bias, 0.0, 0, hidden=gap)
             clean = _label_gaps(prepared, at_0) if data.reaches(bias, 0.0, gap) else None

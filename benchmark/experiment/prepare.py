@@ -77,11 +77,9 @@ class PreparedDataset:
     persons: Persons | None = None  # persons of the rows, if the card names them and the rows are real
     numbers: Numbers | None = None  # the numbers behind the test rows' bins, if a classifier takes them
     folds: int | None = None  # number of parts that are tested on in turn, if there are folds
-    strata: str | None = None  # column to stratify by, for metrics that need one
-    attributes: tuple[str, ...] = ()  # columns whose groups have results of their own
     notes: tuple[str, ...] = ()  # sentences that readers of the test data need
     # By bias and hidden label gap: the doses on top of it, if levels are doses; and the gap, if there is one.
-    doses: Mapping[tuple[str, float], tuple[Dose, ...]] = field(default_factory=dict)
+    solved: Mapping[tuple[str, float], tuple[Dose, ...]] = field(default_factory=dict)
     hidden: Mapping[tuple[str, float], Dose] = field(default_factory=dict)
     _planted: dict[tuple[str, float], tuple[Planted, str]] = field(default_factory=dict, repr=False)
     _expected: dict[tuple[str, float, float], Expected] = field(default_factory=dict, repr=False)
@@ -118,7 +116,7 @@ class PreparedDataset:
 
     def beta_of(self, bias: str, level: float, hidden: float = 0.0) -> float:
         """Return the β of a level of bias: the level itself, unless it is a dose."""
-        solved = self.doses.get((bias, hidden))
+        solved = self.solved.get((bias, hidden))
         if solved is None:
             return level
         beta = next(dose.beta for dose in solved if dose.dose == level)
@@ -133,7 +131,7 @@ class PreparedDataset:
 
     def reaches(self, bias: str, level: float, hidden: float = 0.0) -> bool:
         """Return whether a bias can be planted at a level, on top of a hidden label gap."""
-        doses = self.doses.get((bias, hidden), ())
+        doses = self.solved.get((bias, hidden), ())
         return all(dose.beta is not None for dose in doses if dose.dose == level)
 
     def planted(self, bias: str, beta: float) -> tuple[Planted, str]:
@@ -369,34 +367,37 @@ def _prepare_dataset(
         persons=rows.persons,
         numbers=rows.numbers,
         folds=entry.folds or experiment.folds,
-        strata=entry.strata,
-        attributes=card.attributes,
         notes=(*group_notes(test), *([_audit_note(test)] if entry.audit else [])),
     )
     if data.persons is not None and experiment.splits:
         data = replace(data, notes=(*data.notes, _persons_note(experiment, data, data.persons)))
     if data.judged is not None:
         data = replace(data, notes=(*data.notes, *_judged_notes(experiment, data, data.judged)))
-    doses: dict[tuple[str, float], tuple[Dose, ...]] = {}
+    solved: dict[tuple[str, float], tuple[Dose, ...]] = {}
     hidden: dict[tuple[str, float], Dose] = {}
     for name, gap in itertools.product(biases, experiment.hidden_gaps):
         try:  # so that a bias that cannot be planted is reported before anything is computed
+            if experiment.unit == "beta":
+                for beta in experiment.levels:
+                    data.expected(name, beta)
+                continue
+            before = Dose(0.0, 0.0, 0.0)
             if gap:
-                (hidden[name, gap],) = solve_doses(data.expectations(name), [gap])
-            if experiment.doses:
-                before = hidden.get((name, gap))
-                doses[name, gap] = _solved(data, name, experiment.levels, before)
-                for dose in (dose for dose in doses[name, gap] if dose.beta is None):
-                    most = f"adds a label gap of {dose.gap:.3f} at most, not {dose.dose:g}"
-                    if before is not None and before.beta is None:
-                        most = f"hides a label gap of {before.gap:.3f} at most, not {before.dose:g}"
-                    note(f"{entry.name}: the bias {name!r} {most}.")
-            for beta in experiment.betas:
-                data.expected(name, beta)
+                (before,) = solve_doses(data.expectations(name), [gap])
+                hidden[name, gap] = before
+            if before.beta is None:
+                solved[name, gap] = tuple(Dose(level, None, 0.0) for level in experiment.levels)
+                most = f"hides a label gap of {before.gap:.3f} at most, not {gap:g}"
+                note(f"{entry.name}: the bias {name!r} {most}.")
+                continue
+            solved[name, gap] = solve_doses(data.expectations(name, hidden=before.beta), experiment.levels)
+            for dose in (dose for dose in solved[name, gap] if dose.beta is None):
+                most = f"adds a label gap of {dose.gap:.3f} at most, not {dose.dose:g}"
+                note(f"{entry.name}: the bias {name!r} {most}.")
         except BetabenchError as error:
             error.what = f"dataset {entry.name!r}, bias {name!r}: {error.what}"
             raise
-    return replace(data, doses=doses, hidden=hidden)
+    return replace(data, solved=solved, hidden=hidden)
 
 
 def _require_real_rows(experiment: Experiment, card: Card, missing: str, *, changed: bool) -> None:
@@ -413,17 +414,6 @@ def _require_real_rows(experiment: Experiment, card: Card, missing: str, *, chan
         return
     remedy = f"get the data (--data-dir), or {remedy}"
     raise ExperimentError(problem, expected="the source files", got=missing, remedy=remedy)
-
-
-def _solved(
-    data: PreparedDataset, bias: str, levels: Sequence[float], hidden: Dose | None
-) -> tuple[Dose, ...]:
-    """Return the doses of a bias on top of a hidden gap; none can be reached if the gap cannot."""
-    if hidden is None:
-        return solve_doses(data.expectations(bias), levels)
-    if hidden.beta is None:
-        return tuple(Dose(level, None, 0.0) for level in levels)
-    return solve_doses(data.expectations(bias, hidden=hidden.beta), levels)
 
 
 def _audit_note(table: Table) -> str:

@@ -332,7 +332,7 @@ def _score_again(
     references = {cell.key: cell.reference for _, cells in planned for cell in cells}
     incomplete: set[str] = set()
     for dataset, data in prepared.datasets.items():
-        digest = scoring_digest(names, data.strata, data.attributes)
+        digest = scoring_digest(names, data.entry.strata, data.card.attributes)
         blocks = {cell.key: block for block, cells in planned if block.dataset == dataset for cell in cells}
         finished = [(key, stored[key]) for key in blocks if key in stored and stored[key].status == "ok"]
         stale = [
@@ -353,7 +353,7 @@ def _score_again(
             for old in store.read(stale[start : start + _BATCH]):
                 rows, reference = store.rows(old.key), references[old.key]
                 scored = None
-                if not data.attributes or joint_counts(old.counts, data.attributes):
+                if not data.card.attributes or joint_counts(old.counts, data.card.attributes):
                     scored = _scored_again(scorers(blocks[old.key]), old, rows)
                 decisions = Decisions.stored(old.counts, experiment.tests) if reference else ()
                 if scored is None or (reference and {d.reference for d in decisions} != {reference}):

@@ -254,7 +254,7 @@ class Scored:
 
 def scorer_of(data: PreparedDataset, metrics: Iterable[str]) -> Scorer:
     """Return the scorer of all test rows of a dataset."""
-    return Scorer(data.test, metrics, data.strata, data.attributes, true=not data.entry.audit)
+    return Scorer(data.test, metrics, data.entry.strata, data.card.attributes, true=not data.entry.audit)
 
 
 def scorers_of(folds: Sequence[Fold], common: Scorer, test: Table) -> dict[FoldTest, Scorer]:

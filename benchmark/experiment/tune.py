@@ -24,7 +24,7 @@ from numpy.typing import NDArray
 from benchmark.columns import ORIGINAL, TUNED
 from benchmark.data.row_facts import units_of
 from benchmark.data.table import Table
-from benchmark.experiment.draws import Fold, TestRows, draw_folds, n_held_out, numbering, sealed_fold
+from benchmark.experiment.draws import Fold, TestRows, draw_folds, n_held_out, numbering
 from benchmark.experiment.entries import TechniqueEntry, TunedOn
 from benchmark.experiment.evaluate import (
     Cell,
@@ -81,7 +81,7 @@ def describe_tuning(prepared: PreparedExperiment, block: Block, entry: Technique
         "trials": experiment.tune.trials,
         "share": experiment.tune.on,
         "rule": experiment.tune.rule,
-        "metrics": _metrics_digest(experiment.tune.parsed.metrics, data.strata),
+        "metrics": _metrics_digest(experiment.tune.parsed.metrics, data.entry.strata),
         "code": code_digest([Path(__file__), Path(__file__).with_name("tuning_rule.py")]),
     }
     if entry.tuned == "clean" and experiment.train == "network" and not experiment.splits:
@@ -152,18 +152,16 @@ class TuningEvaluator(Evaluator):
     def _drawn(self, data: PreparedDataset, block: Block) -> _BlockState:
         experiment = self.prepared.experiment
         assert experiment.tune is not None
-        (drawn,) = draw_folds(data, block, experiment)
-        fold = sealed_fold(drawn)
+        (fold,) = draw_folds(data, block, experiment)
         held_out, clean = validation_rows(data, block, experiment, fold)
         biased = fold.train.take(held_out)
-        drawn_on: dict[TunedOn, TestRows] = {
-            "biased": TestRows(biased.hide_label(), biased),
+        rows_on: dict[TunedOn, TestRows] = {
+            "biased": TestRows(biased.hide_label().sealed, biased),
             "clean": clean,
             "oracle": fold.tests[ORIGINAL],
         }
-        rows_on = {on: TestRows(rows.seen.sealed, rows.truth) for on, rows in drawn_on.items()}
         metrics = experiment.tune.parsed.metrics
-        scorers = {on: Scorer(rows.truth, metrics, data.strata) for on, rows in rows_on.items()}
+        scorers = {on: Scorer(rows.truth, metrics, data.entry.strata) for on, rows in rows_on.items()}
         tested = scorers_of([fold], self.scorers[block.dataset], data.test)
         train = fold.train.take(~held_out).sealed
         shared = self._shared(fold, fold.train), self._shared(fold, train, "trial")

@@ -116,7 +116,7 @@ def _dataset(experiment: Experiment, data: PreparedDataset, outcome: Outcome) ->
                     for level in experiment.levels
                     if data.reaches(name, level, gap)
                 },
-                doses=data.doses.get((name, gap), ()),
+                doses=data.solved.get((name, gap), ()),
                 hidden=data.hidden.get((name, gap)),
             )
             for (name, bias), gap in product(data.biases.items(), experiment.hidden_gaps)

@@ -77,7 +77,7 @@ def _with_rates(data: PreparedDataset) -> PreparedDataset:
     """Return a dataset in which each label gap is taken for the level of bias of that number."""
     levels = tuple(Dose(rate, rate, float("nan")) for rate in (0.0, *PLANTED))
     hidden = {("label", rate): Dose(rate, rate, float("nan")) for rate in HIDDEN if rate}
-    return replace(data, hidden=hidden, doses={("label", rate): levels for rate in HIDDEN})
+    return replace(data, hidden=hidden, solved={("label", rate): levels for rate in HIDDEN})
 
 
 def measured() -> pd.DataFrame:
