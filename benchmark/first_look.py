@@ -14,10 +14,9 @@ from markupsafe import Markup
 
 from benchmark.api import Run, run
 from benchmark.columns import UNTREATED
-from benchmark.data.draft_text import slug
+from benchmark.data.draft_text import read_uncarded, slug
 from benchmark.data.raw import as_csv
-from benchmark.data.true_rates import rates_of_sides
-from benchmark.data.uncarded import read_uncarded
+from benchmark.data.reading import rates_of_sides
 from benchmark.errors import ExperimentError
 from benchmark.experiment.expand import narrow
 from benchmark.experiment.first_file import (
@@ -170,7 +169,6 @@ def quick(
         steps.step("reading the file")
         rows = read_uncarded(data, file_options, first, DATASET)
     drafted = rows.draft
-    assert drafted.reading is not None
     classifiers = (classifier,) if isinstance(classifier, str) else tuple(classifier)
     experiment = first_experiment(
         name,

@@ -13,7 +13,7 @@ import pandas as pd
 from benchmark.atlas.adviser import WORDS, Advice, Adviser, Stage, condition_of, few_digits, name_of
 from benchmark.atlas.features import data_features
 from benchmark.columns import RESTORE
-from benchmark.data.uncarded import UncardedRows, read_uncarded
+from benchmark.data.draft_text import UncardedRows, read_uncarded
 from benchmark.experiment.first_file import TECHNIQUES as TRIED_BY_QUICK
 from benchmark.file_options import FileOptions
 from benchmark.text.terminal import as_text
@@ -130,8 +130,7 @@ def advised(
 
 def warnings_of(rows: UncardedRows) -> list[str]:
     """Return the warnings on a user's rows that belong before any advice."""
-    assert rows.draft.reading is not None
-    return [warning.short for warning in rows.draft.reading.warnings]
+    return list(rows.draft.reading.warnings)
 
 
 def rows_of(data: pd.DataFrame | str | Path, options: FileOptions) -> UncardedRows:

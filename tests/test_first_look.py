@@ -74,11 +74,11 @@ def test_what_is_missing_is_proposed_in_one_sentence(
     assert main([command, "my loans.csv"]) == 2
     (line,) = capsys.readouterr().err.splitlines()
     assert "--label and --favorable and --sensitive must be named" in line
-    assert "'gender', 'income', 'repaid'" in line
-    assert "--label: repaid;" in line
-    assert "--sensitive: gender" in line
+    assert "'gender' (2 values), 'income' (371 values), 'repaid' (2 values)" in line
+    roles = "--label=COLUMN --favorable=VALUE --sensitive=COLUMN"
+    assert line.endswith(f"type betabench {command} 'my loans.csv' {roles}.")
     assert main([command, "my loans.csv", "--label", "repaid"]) == 2
-    assert "--favorable: of 'repaid', '1' (" in capsys.readouterr().err
+    assert "'repaid' has the values '1' (270 rows)" in capsys.readouterr().err
     assert list(Path().iterdir()) == [Path("my loans.csv")]
 
 
@@ -240,8 +240,8 @@ def test_what_bias_does_is_what_ten_lines_of_scikit_learn_find() -> None:
         ({"doses": [0.1], "betas": [0.1]}, "both given.*with --doses.*with --betas"),
         ({"doses": [0.8, 0.9]}, r"No dose can be reached.*at most 0\.\d+.*--doses.*--betas"),
         ({"bias": "label_noise"}, r"Doses cannot be solved.*'betas', in place of 'doses'"),
-        ({"true_rate": {"f": 0.4}}, "No outside rate is given for the favored group.*--true-rate"),
-        ({"true_rate": {"f": 0.4, "x": 0.4}}, "no group 'x'.*in --true-rate"),
+        ({"true_rate": {"f": 0.4}}, "not those of the two groups.*'favored' or 'm'.*--true-rate"),
+        ({"true_rate": {"f": 0.4, "x": 0.4}}, "not those of the two groups.*Got: 'f', 'x'"),
         ({"true_rate": {"f": 40, "m": 0.4}}, "write 0.4 for 40 %"),
         ({"true_rate": "f0.4"}, "cannot be read.*correct --true-rate"),
         ({"bias": "labels"}, "did you mean 'label'"),
@@ -251,7 +251,7 @@ def test_what_bias_does_is_what_ten_lines_of_scikit_learn_find() -> None:
         ({"repetitions": 1}, "2 or more.*correct --repetitions"),
         ({"seed": -1}, "correct --seed"),
         ({"sensitive": "repaid"}, "name another --sensitive"),
-        ({"favorable": None}, "for people with --favorable"),
+        ({"favorable": None}, "--favorable must be named"),
     ],
 )
 def test_what_cannot_be_asked_is_said_and_nothing_is_written(asked: dict[str, Any], words: str) -> None:
@@ -265,7 +265,7 @@ def test_the_terminal_says_it_in_its_own_words(capsys: pytest.CaptureFixture[str
     assert main(["quick", "my loans.csv", *ROLES, "--repetitions", "1"]) == 2
     assert "correct --repetitions" in capsys.readouterr().err
     for rates, words in (
-        ("f=0.4", "the favored group"),
+        ("f=0.4", "the two groups"),
         ("f=0.4,m=2", "write 0.02 for 2 %"),
         ("f", "--true-rate"),
     ):
@@ -276,7 +276,7 @@ def test_the_terminal_says_it_in_its_own_words(capsys: pytest.CaptureFixture[str
 
 
 def test_nobody_guesses_what_is_good_for_people() -> None:
-    with pytest.raises(DataError, match="The favorable value of 'repaid' is not named"):
+    with pytest.raises(DataError, match="'repaid' has the values '1'"):
         benchmark.quick(loans(), label="repaid", sensitive="gender", output="out", progress=False)
 
 
@@ -468,17 +468,23 @@ def test_what_a_file_leaves_open_is_refused_with_what_to_type(capsys: pytest.Cap
     command = ["new-dataset", "sens9.csv", "--label", "y", "--favorable", "1", "--sensitive", "sex"]
     assert main([*command, "--deprived", "2"]) == 2
     error = capsys.readouterr().err
-    assert "'9' (50 rows) of 'sex' may mean unknown; otherwise it would be" in error
+    assert "'sex' has 3 values: '1' (975 rows), '2' (975 rows), '9' (50 rows)" in error
     assert not Path("sens9.toml").exists()
     remedy = error.rpartition("type ")[2].removesuffix(".\n")
-    assert remedy == f"betabench {shlex.join(command)} --deprived 2 --missing=sex=9"
-    assert main(shlex.split(remedy)[1:]) == 0
-    assert load_card("sens9.toml").filter["sex"] == ("1", "2")
+    assert remedy == f"betabench {shlex.join(command)} --deprived 2 --favored=1,9"
+    assert main(shlex.split(remedy.replace("1,9", "1"))[1:]) == 0
+    assert load_card("sens9.toml").exclude == {"sex": ("9",)}
+    assert main([*shlex.split(remedy)[1:], "--out", "both.toml"]) == 0
+    assert load_card("both.toml").exclude == {}
 
 
-def test_in_python_the_error_has_the_parameters_to_add() -> None:
+def test_in_python_the_error_has_the_parameters_to_add(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(first_look, "run", stop)
     frame = pd.read_csv(write("mix.csv", Path()), dtype=str)
     asked = {"label": "y", "favorable": "1", "sensitive": "sex", "output": "out", "progress": False}
     with pytest.raises(DoubtError) as raised:
         benchmark.quick(frame, **asked)
-    assert raised.value.options["unfavorable"] == "NO,No,False,0,no"
+    options = raised.value.options
+    assert options == {"unfavorable": "NO,No,False,0,no,Yes,1.0,yes,True"}
+    with pytest.raises(StoppedError):
+        benchmark.quick(frame, **{**asked, "favorable": "1,1.0,Yes,yes,True"}, unfavorable="NO,No,False,0,no")

@@ -38,7 +38,7 @@ def remarks_on_columns(
         yield f"{which} repeat another row in every column: do some people count twice?"
     if "weight" not in dict(used):
         for name in free:
-            if like_weight(name, frame.columns) and pd.to_numeric(frame[name], errors="coerce").notna().all():
+            if like_weight(name) and pd.to_numeric(frame[name], errors="coerce").notna().all():
                 typed = f"--weight {shlex.quote(name)}"
                 yield f"does {name} say how much each row counts? If so, type {typed}; now rows count alike"
     for name in attributes:

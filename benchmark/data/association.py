@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -17,7 +16,7 @@ PROXY = 0.3
 """Least Cramér's V of a column with the group that makes it a proxy."""
 
 _COPY = 0.98  # least association of a copy of the sensitive column
-_CLEAR = 4.0  # standard deviations of chi-squared beyond its mean that chance does not give
+_ENOUGH = 10.0  # rows that would differ by chance, at least, before a column counts as a copy
 
 
 def finely(column: RawColumn) -> NDArray[np.intp]:
@@ -55,15 +54,6 @@ def right_by(codes: NDArray[Any], y: NDArray[np.bool_]) -> float:
     return float(table.max(0).sum() / table.sum())
 
 
-def giving_away(codes: NDArray[Any], names: Sequence[str], y: NDArray[np.bool_]) -> str:
-    """Return the most frequent state whose rows nearly all have one label, or an empty text."""
-    table = _table(codes, y)
-    n, states = table.sum(0), [names[code] for code in np.unique(codes)]
-    common = table.sum(1).max() / table.sum()
-    tells = (table.max(0) >= 0.995 * n) & (n >= max(50, 0.02 * n.sum())) & (common < 0.9)
-    return str(states[int(np.argmax(np.where(tells, n, 0)))]) if tells.any() else ""
-
-
 def cramers_v(codes: NDArray[Any], member: NDArray[np.bool_]) -> float:
     """Return Cramér's V of a column and a group, less the value expected by chance."""
     table = _table(codes, member)
@@ -74,29 +64,19 @@ def cramers_v(codes: NDArray[Any], member: NDArray[np.bool_]) -> float:
     return math.sqrt(max(0.0, float(chi - (table.shape[1] - 1)) / n))
 
 
-def proxy_strength(codes: NDArray[Any], member: NDArray[np.bool_]) -> float:
-    """Return Cramér's V of a column and a group: 1 if each value is in one group, 0 if chance could give it.
-
-    The association expected by chance is subtracted, so that many rare values do not look like a proxy.
-    """
-    excess, n = len(np.unique(codes)) - 1, len(codes)
-    beyond_chance = cramers_v(codes, member) ** 2
-    if beyond_chance * n <= _CLEAR * math.sqrt(2 * excess):
-        return 0.0
-    return math.sqrt(beyond_chance / (1 - excess / n))
-
-
 def is_copy(codes: NDArray[np.intp], sensitive: NDArray[np.intp], member: NDArray[np.bool_]) -> bool:
     """Return whether a column tells the group, or the sensitive column tells it, in nearly all rows."""
-    if proxy_strength(codes, member) >= _COPY:
-        return True
-    pairs, counts = np.unique(sensitive * (codes.max() + 1) + codes, return_counts=True)
-    largest = np.zeros(sensitive.max() + 1)
-    np.maximum.at(largest, pairs // (codes.max() + 1), counts)
-    # The first row of each value of the sensitive column tells nothing.
-    n, right = len(codes) - np.count_nonzero(largest), (largest - 1).clip(min=0).sum()
-    common = np.bincount(codes).max()
-    return bool(right - common >= _COPY * (n - common) > 0)
+    return _tells(codes, member.astype(np.intp)) or _tells(sensitive, codes)
+
+
+def _tells(codes: NDArray[np.intp], other: NDArray[np.intp]) -> bool:
+    pairs, counts = np.unique(codes * (other.max() + 1) + other, return_counts=True)
+    largest = np.zeros(codes.max() + 1)
+    np.maximum.at(largest, pairs // (other.max() + 1), counts)
+    # The first row of each value tells nothing.
+    n, wrong = len(codes) - np.count_nonzero(largest), len(codes) - largest.sum()
+    by_chance = n * (1 - np.bincount(other).max() / len(other))
+    return bool(by_chance >= _ENOUGH and wrong <= (1 - _COPY) * by_chance)
 
 
 def group_associations(table: Table) -> dict[str, float]:

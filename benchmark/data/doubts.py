@@ -1,368 +1,291 @@
-"""Questions that a file leaves open: values that mean the same, codes for missing, marks in numbers."""
+"""The two sides of a label, or of the groups: a user names them, and what is open is an error."""
 
 from __future__ import annotations
 
+import difflib
+import math
 import re
 import shlex
-import unicodedata
-from collections import Counter
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from benchmark.data.number_form import Unclear
 from benchmark.data.raw import RawColumn
-from benchmark.data.sides import Side, shown
-from benchmark.data.states import MOST_STATES, mask
+from benchmark.data.reading import FEW_ROWS
+from benchmark.data.sniff import RawTable
+from benchmark.data.states import MOST_STATES, Mask, figure, has_numbers, odd_values
 from benchmark.errors import DataError
 from benchmark.file_options import Named
-from benchmark.text.words import as_number, few, in_list, number
+from benchmark.text.words import as_number, few, in_list, values_in_list
 
-# Groups of words that mean the same, by what they mean.
-_WORDS = {
-    "yes": frozenset({"1", "y", "yes", "t", "true", "ja", "oui", "si"}),
-    "no": frozenset({"0", "n", "no", "f", "false", "nein", "non"}),
-    "female": frozenset({"f", "w", "female", "woman", "women", "girl"}),
-    "male": frozenset({"m", "male", "man", "men", "boy"}),
-}
-_CLEAR_YES = _WORDS["yes"] - {"1"}
-_UNKNOWN = frozenset(
-    (
-        *("unknown", "unk", "unkn", "not known", "not available", "unavailable", "not stated"),
-        *("not specified", "unspecified", "undisclosed", "not disclosed", "missing", "no answer"),
-        *("no response", "dont know", "do not know", "dk", "prefer not to say", "prefer not to answer"),
-        *("declined to answer", "refused to answer", "not reported", "not recorded", "undefined"),
-        *("undetermined", "not applicable", "no data", "?"),
-    )
-)
-_HIGH = frozenset(
-    code for n in range(1, 6) for code in (10**n - 1, 10**n - 2, 10**n - 3, int("8" * n), int("7" * n))
-)
-_SIGNS = re.compile(r"[+<>=≤≥]|^-|-$")
-_MOST_CODES = 3  # numbers at one end that may be codes
-_FEWEST = 5  # rows with a code
-_MANY_ROWS = 20  # fewest rows among which one is odd
-_RARE = 0.05  # a misspelling's frequency relative to the right spelling, at most
+ALL_OTHERS = "*"
+"""What an option names for all values that the other side does not."""
+
+_CONDITION = re.compile(r"(<=|>=|<|>)\s*(\S+)")
+_IN_WORDS = {"<": "below {}", "<=": "up to {}", ">": "above {}", ">=": "{} and more"}
+_OPPOSITE = {"<": ">=", "<=": ">", ">": "<=", ">=": "<"}
+_SMALLEST_SHARE = 0.02  # a group with a smaller share of the rows counts as deprived only if it is named
+_MOST_NAMED = 60  # columns that an error lists
+
+Question = tuple[str, Mapping[str, str]]  # a sentence, and the options that answer it
 
 
-@dataclass(frozen=True)
-class Answer:
-    """An answer to a question: in words, and as options."""
+class DoubtError(DataError):
+    """A file can be read in several ways; its ``options`` are a proposal for one of them.
 
-    words: str
-    options: Mapping[str, Named]
+    With ``options`` the same command or call has nothing open. They are as typed, without a shell's quotes,
+    and begin with what was ``given`` before.
+    """
+
+    def __init__(
+        self, questions: Sequence[Question], given: Mapping[str, Named | None] | None = None
+    ) -> None:
+        self.options: dict[str, str] = {}
+        for name, value in ((name, value) for _, options in questions for name, value in options.items()):
+            before = self.options.get(name) or (given or {}).get(name)
+            if before is not None and not isinstance(before, str):
+                before = in_list(before)
+            self.options[name] = f"{before},{value}" if before else value
+        what = " ".join(f"{text.rstrip('.')}." for text, _ in questions)
+        super().__init__(what, remedy=f"add {self.typed} (a proposal: correct its values)")
 
     @property
     def typed(self) -> str:
         """The options as typed in a terminal."""
-        texts = {name: v if isinstance(v, str) else in_list(v) for name, v in self.options.items()}
-        return " ".join(f"--{name} {quoted(text)}" for name, text in texts.items())
+        values = {name: shlex.quote(value) for name, value in self.options.items()}
+        return " ".join(
+            f"--{name}{'=' if self.options[name].startswith('-') else ' '}{value}"
+            for name, value in values.items()
+        )
 
-    @property
-    def python(self) -> str:
-        """The options as parameters in Python."""
-        values = {
-            name: v if isinstance(v, str) else v[0] if len(v) == 1 else [*v]
-            for name, v in self.options.items()
-        }
-        return ", ".join(f"{name}={value!r}" for name, value in values.items())
+
+def counted(column: RawColumn, chosen: Mask | None = None) -> list[tuple[str, int]]:
+    """Return a column's values, or the chosen ones, each with its number of rows, most frequent first."""
+    positions = np.arange(len(column.values)) if chosen is None else np.flatnonzero(chosen)
+    order = sorted(positions.tolist(), key=lambda i: -int(column.counts[i]))
+    return [(column.values[i], int(column.counts[i])) for i in order]
+
+
+def shown(column: RawColumn, chosen: Mask | None = None) -> str:
+    """Return a text of a column's values, or of the chosen ones, with their rows, most frequent first."""
+    rows = [
+        f"{value!r} ({n:,} rows)"
+        for value, n in counted(column, ~column.missing if chosen is None else chosen)
+    ]
+    return few(rows, MOST_STATES, "other values") or "nothing, as no row has a value"
+
+
+def listed(values: Sequence[str], column: RawColumn) -> str:
+    """Return values of a column as an option takes them, in quotes if commas could be read in two ways."""
+    return in_list(values, quoted=any("," in value for value in column.values))
+
+
+def meant(name: str, names: Iterable[str]) -> str:
+    """Return a question for the name that was probably meant, or an empty text."""
+    lower = {candidate.lower(): candidate for candidate in names}
+    close = difflib.get_close_matches(name.lower(), lower, n=1, cutoff=0.5)
+    return f"did you mean {lower[close[0]]!r}? " if close else ""
+
+
+def require_column(name: str, option: str, table: RawTable) -> None:
+    """Raise a DataError unless a table has the column that an option names."""
+    if name not in table.columns:
+        raise DataError(
+            f"The file has no column {name!r}",
+            expected="one of " + few(list(map(repr, table.columns)), _MOST_NAMED, "others"),
+            remedy=meant(name, table.columns) + f"name the column with --{option}{_by_place(table)}",
+        )
+
+
+def _by_place(table: RawTable) -> str:
+    """Return how to name columns by their place, where a number in the header says that it may be a row."""
+    if all(as_number(name) is None for name in table.columns):
+        return ""
+    return "; if the first line is a row and no header, name columns by their place: column_1, column_2, ..."
+
+
+def missing_roles(table: RawTable, label: str, lacking: Sequence[str]) -> DoubtError:
+    """Return an error that lists the file's columns, and the label's values, for options that are lacking."""
+    columns = [f"{name!r} ({(~column.missing).sum():,} values)" for name, column in table.columns.items()]
+    text = f"--{' and --'.join(lacking)} must be named. The columns are {few(columns, _MOST_NAMED, 'others')}"
+    text += _by_place(table)
+    if label:
+        require_column(label, "label", table)
+        text += f". {label!r} has the values {shown(table.columns[label])}"
+    return DoubtError([(text, {name: "VALUE" if name == "favorable" else "COLUMN" for name in lacking})])
 
 
 @dataclass(frozen=True)
-class Question:
-    """A question that a file leaves open, and its possible answers."""
+class Side:
+    """The values on one side."""
 
-    text: str
-    answers: tuple[Answer, ...]
+    values: frozenset[str]
+    name: str  # of their state
+    cut: float | None = None  # the number at which a condition cuts, if there is one
 
+    def of(self, column: RawColumn) -> Mask:
+        """Return a mask of this side's values of a column."""
+        return np.array([value in self.values for value in column.values], dtype=bool)
 
-class DoubtError(DataError):
-    """A file can be read in several ways: each of ``questions`` needs an answer."""
-
-    def __init__(self, questions: Sequence[Question]) -> None:
-        self.questions = tuple(questions)
-        super().__init__(
-            " ".join(f"{question.text.rstrip('.')}." for question in questions),
-            expected="an answer" if len(questions) == 1 else f"{len(questions)} answers",
-            remedy=self.advice(),
-        )
-
-    @property
-    def options(self) -> dict[str, str]:
-        """Options to add to the command or the call, as typed; with them nothing is left open."""
-        chosen = [answers[0].options for answers in (question.answers for question in self.questions)]
-        return {
-            name: value if isinstance(value, str) else in_list(value)
-            for own in chosen
-            for name, value in own.items()
-        }
-
-    def advice(self, *, python: bool = False) -> str:
-        """Return the answers as they are typed, in a terminal or in Python."""
-        remedies = []
-        for question in self.questions:
-            texts = [
-                f"give {answer.python} ({answer.words})"
-                if python
-                else f"type {answer.typed} ({answer.words})"
-                for answer in question.answers
-            ]
-            remedies.append(" or ".join(texts))
-        return "; ".join(remedies)
+    def rows(self, column: RawColumn) -> Mask:
+        """Return a mask of the rows of a column that are on this side."""
+        return self.of(column)[column.rows]
 
 
-def quoted(value: str) -> str:
-    """Return a value as a shell takes it, in double quotes where it needs any."""
-    if shlex.quote(value) == value:
-        return value
-    return shlex.quote(value) if re.search(r'["$`\\!]', value) else f'"{value}"'
+def two_sides(
+    column: RawColumn, likely: str = "", **given: Named | None
+) -> tuple[tuple[Side | None, Side | None], list[Question]]:
+    """Return both sides that two options name, as far as they are known, and the questions that are open.
 
-
-def marks_in_doubt(unclear: Mapping[str, Unclear]) -> Iterator[Question]:
-    """Yield the question whether a mark in some columns separates thousands."""
-    if not unclear:
-        return
-    names = tuple(unclear)
-    texts = [f"{name!r} has {both.example!r}, which may be {both.readings}" for name, both in unclear.items()]
-    thousands = Answer("the mark separates thousands", {"thousands": names})
-    decimals = Answer("the mark stands before decimals", {"decimals": names})
-    yield Question(f"The column {'; '.join(texts)}", (thousands, decimals))
-
-
-def doubts_of_sides(
-    column: RawColumn, chosen: Side | None, options: tuple[str, str], words: tuple[str, str]
-) -> Iterator[Question]:
-    """Yield questions on the values of a label or of the groups, of which at most one side is named.
-
-    ``options`` and ``words`` name both sides: as options, and in sentences.
+    ``given`` has the values of both options. Of two values in the column, the other one is the other side;
+    if none is named, no side is known. ``likely`` is a value that a question proposes for the first side. A
+    DataError says that there is no such value, or that both sides have it.
     """
-    present = [int(i) for i in np.flatnonzero(~column.missing)]
-    named = set() if chosen is None else {i for i in present if column.values[i] in chosen.values}
-    cut = chosen is not None and chosen.cut is not None
-    # Each of two values is a side, even if its name looks like a code.
-    codes = _codes(column, present, by_number=cut) if len(present) > 2 else []
-    codes = [i for i in codes if cut or i not in named]
-    rest = [i for i in present if i not in codes]
-    questions: list[Question] = []
-    if chosen is None:
-        questions += _about_spellings(column, rest, options)
-    elif not cut:
-        questions += _about_sides(column, [i for i in rest if i not in named], named, options, words)
-    # Answers to the other questions name both sides, and so place the codes as well.
-    if codes and not questions:
-        questions.append(_about_codes(column, present, codes, named, chosen, options, words))
-    yield from questions
-
-
-def question_of_odd_rows(
-    label: RawColumn, sensitive: RawColumn, favorable: Side, deprived: Side | None
-) -> Iterator[Question]:
-    """Yield a question if rows have a label and a group that no other row has: totals, units, headers."""
-    if favorable.cut is not None or len(label.rows) < _MANY_ROWS:
-        return
-    named = favorable.values | (frozenset() if deprived is None else deprived.values)
-    alone = [
-        (column.counts == 1) & ~column.missing & ~np.isin(column.values, list(named))
-        for column in (label, sensitive)
+    stars = [own == ALL_OTHERS and ALL_OTHERS not in column.values for own in given.values()]
+    named = [
+        None if own is None or star else _named(column, own, option)
+        for (option, own), star in zip(given.items(), stars, strict=True)
     ]
-    odd = alone[0][label.rows] & alone[1][sensitive.rows]
-    if not odd.any():
-        return
-    values, groups = (few([repr(c.values[i]) for i in c.rows[odd]], 4) for c in (label, sensitive))
-    codes = tuple(f"{label.name}={label.values[i]}" for i in label.rows[odd])
-    present = (v for v, out in zip(label.values, label.missing, strict=True) if not out)
-    others = tuple(value for value in present if value not in favorable.values)
-    yield Question(
-        f"{odd.sum()} of {len(odd):,} rows ha{'s' if odd.sum() == 1 else 've'} a {label.name!r} ({values}) "
-        f"and a {sensitive.name!r} ({groups}) that no other row has. Such a row may be a total, a unit or a "
-        "second header",
-        (
-            Answer("it is no person, so it is left out", {"missing": codes}),
-            Answer("it is a person like the others", {"unfavorable": others}),
-        ),
+    several, questions = n_different(column) > 2, list[Question]()
+    sides = [None if own is None else own[0] for own in named]
+    for i, other in ((0, named[1]), (1, named[0])):
+        if sides[i] is None and other is not None and (stars[i] or other[0].cut is not None or not several):
+            sides[i] = other[1]
+            at = other[0].cut
+            if at is not None and not stars[i] and (odd := _odd_values(column, at)).any():
+                text = (
+                    f"{column.name!r} has values that are no numbers, or may be codes: {shown(column, odd)}"
+                )
+                both = f"If they are numbers like the others, name --{' and --'.join(given)}"
+                questions.append((f"{text}. {both}", _as_missing(column, odd)))
+    first, second = sides
+    if first is None or second is None:
+        if several:
+            questions.append(_question(column, dict(zip(given, sides, strict=True)), likely))
+    elif both_have := sorted(first.values & second.values):
+        raise DataError(
+            f"{few(list(map(repr, both_have)))} of {column.name!r} cannot be {' as well as '.join(given)}",
+            remedy=f"name each value once, in --{' or in --'.join(given)}",
+        )
+    return (first, second), questions
+
+
+def _question(column: RawColumn, sides: Mapping[str, Side | None], likely: str) -> Question:
+    """Return the question which values are on the sides that are not named."""
+    lacking = [option for option, side in sides.items() if side is None]
+    named = " and --".join(lacking)
+    text = (
+        f"{column.name!r} has {n_different(column):,} values: {shown(column)}. So --{named} must be named, "
+        "and rows on neither side are left out"
     )
+    if len(lacking) == 2 and has_numbers(column):
+        odd = odd_values(column)
+        numbers = column.numbers[column.rows[~odd[column.rows]]]
+        above = numbers[numbers > np.nanmin(numbers)]
+        middle = max(float(np.nanmedian(numbers)), float(np.nanmin(above)))
+        return text, {lacking[0]: f"< {figure(middle)}", **_as_missing(column, odd)}
+    proposed = {lacking[0]: listed([likely], column)} if len(lacking) == 2 else {}
+    taken = {value for side in sides.values() if side for value in side.values}
+    taken |= {*same_values(column, likely)} if proposed else set()
+    rest = [value for value, _ in counted(column, ~column.missing) if value not in taken]
+    many = len(rest) > MOST_STATES and ALL_OTHERS not in column.values
+    return text, proposed | {lacking[-1]: ALL_OTHERS if many else listed(rest, column)}
 
 
-def standing_apart(column: RawColumn) -> list[str]:
-    """Return numbers of a column that may be codes for missing, because they are far from all others."""
-    present = [int(i) for i in np.flatnonzero(~column.missing)]
-    return [column.values[i] for i in _codes(column, present, by_number=True)]
+def n_different(column: RawColumn) -> int:
+    """Return the number of different values of a column: equal numbers, as 1 and 1.0, are one."""
+    return len({meaning for meaning, out in zip(_meanings(column), column.missing, strict=True) if not out})
 
 
-def _codes(column: RawColumn, present: Sequence[int], *, by_number: bool) -> list[int]:
-    """Return the positions of values that seem to mean "unknown"."""
-    unknown = _UNKNOWN if column.marks <= {""} else _UNKNOWN | {"na"}
-    words = [i for i in present if _folded(column.values[i]) in unknown]
-    numeric = [i for i in present if not np.isnan(column.numbers[i])]
-    if len(numeric) < 0.5 * len(present) or not (by_number or len(present) <= MOST_STATES):
-        return words
-    counts = Counter[float]()
-    for i in numeric:
-        counts[float(column.numbers[i])] += int(column.counts[i])
-    distinct = np.array(sorted(counts))
-    code_numbers = {*_lone(distinct, counts, _HIGH), *_lone(-distinct[::-1], counts, {1, *_HIGH}, -1)}
-    return words + [i for i in numeric if float(column.numbers[i]) in code_numbers]
+def _meanings(column: RawColumn) -> list[float | str]:
+    """Return each value as a number, or as text if it is none."""
+    pairs = zip(column.values, column.numbers.tolist(), strict=True)
+    return [value if math.isnan(number) else number for value, number in pairs]
 
 
-def _lone(
-    distinct: NDArray[np.float64],
-    counts: Mapping[float, int],
-    codes: Collection[int],
-    sign: int = 1,
-) -> list[float]:
-    """Return the greatest numbers, if they are codes and far from the others."""
-    for k in range(min(_MOST_CODES, len(distinct) - 2), 0, -1):
-        top, rest = distinct[-k:], distinct[:-k]
-        nines = sign < 0 or set(str(int(top[-1]))) == {"9"}  # 8 is a code beside 9 only
-        if not nines or any(value not in codes for value in top.tolist()):
-            continue
-        if sum(counts[sign * value] for value in top.tolist()) < _FEWEST:
-            continue
-        gap, range_, gaps = top[0] - rest[-1], np.ptp(rest), np.diff(rest)
-        if sign < 0 and rest[-1] <= 0 < top[0] and (len(rest) > MOST_STATES or gap > gaps.max()):
-            return [float(-value) for value in top]  # the only numbers below zero
-        many = counts[sign * float(top[0])] >= max(_FEWEST, 2 * counts[sign * float(rest[-1])])
-        if gap > gaps.max() and (gap > 0.5 * range_ or many):
-            return [float(sign * value) for value in top]
-    return []
+def same_values(column: RawColumn, text: str) -> list[str]:
+    """Return the values of a column that are a text, or the same number; the text itself comes first."""
+    pairs = zip(column.values, _meanings(column), strict=True)
+    same = [value for value, meaning in pairs if value == text or meaning == as_number(text)]
+    return sorted(same, key=lambda value: value != text)
 
 
-def _folded(value: str) -> str:
-    """Return a value in lower case, without accents and punctuation."""
-    plain = unicodedata.normalize("NFKD", value.casefold())
-    letters = "".join(c for c in plain if not unicodedata.combining(c) and c not in "'’.")
-    return " ".join(re.sub(r"[\W_]+", " ", letters).split()) or value
+def _named(column: RawColumn, given: Named, option: str) -> tuple[Side, Side]:
+    """Return the side that an option names, and the side of all other values."""
+
+    def known(part: str) -> bool:
+        return bool(same_values(column, part))
+
+    parts = values_in_list(given, known, option)
+    if isinstance(given, str) and not all(map(known, parts)):
+        given = re.sub(rf"^{re.escape(column.name)}\s*=\s*", "", given).strip()
+        parts = values_in_list(given, known, option)
+        if not known(parts[0] if parts else "") and (condition := _CONDITION.fullmatch(given)):
+            return _by_condition(column, condition[1], condition[2], option)
+    if strangers := [part for part in parts if not known(part)]:
+        hint = f"write --{option} '>= 10'; " if has_numbers(column) else meant(strangers[0], column.values)
+        raise DataError(
+            f"The column {column.name!r} has no value {strangers[0]!r}",
+            expected=shown(column),
+            remedy=f"{hint}write values as the file has them, several as A,B",
+        )
+    named = [same_values(column, part)[0] for part in parts]
+    values = frozenset(value for part in parts for value in same_values(column, part))
+    rest = [value for value, _ in counted(column, ~column.missing) if value not in values]
+    return _side(column, named, values, option), _side(column, rest, frozenset(rest), f"not {option}")
 
 
-def mean_the_same(column: RawColumn, i: int, j: int) -> bool:
-    """Return whether two values seem to mean the same."""
-    one, two = (column.values[k] for k in (i, j))
-    if (same := as_number(one)) is not None and as_number(two) is not None:
-        return same == as_number(two)
-    numbers = column.numbers[[i, j]]
-    if not np.isnan(numbers).any():
-        return bool(numbers[0] == numbers[1])
-    if _SIGNS.findall(one) != _SIGNS.findall(two):
-        return False  # "A+" and "A-", "<5" and ">5"
-    a, b = (_folded(value if (n := as_number(value)) is None else f"{n:.12g}") for value in (one, two))
-    if a == b or any({a, b} <= same_meaning for same_meaning in _WORDS.values()):
-        return True
-    short, long = sorted((a, b), key=len)
-    if len(short) == 1 and short.isalpha() and len(long) >= 3 and long.isalpha():
-        return long.startswith(short)
-    counts = sorted(column.counts[[i, j]].tolist())
-    return a[0] == b[0] and counts[0] <= _RARE * counts[1] and _one_mistake(a, b)
+def _side(column: RawColumn, names: Sequence[str], values: frozenset[str], option: str) -> Side:
+    """Return a side that is named after its values, of equal numbers after the first."""
+    meanings = dict(zip(column.values, _meanings(column), strict=True))
+    first = list({meanings[name]: name for name in reversed(names)}.values())[::-1]
+    name = " or ".join(first) if len(first) <= 3 else f"{first[0]} and {len(first) - 1} more"
+    return Side(values, f"{name} ({option})" if name in {*column.values} - values else name)
 
 
-def _one_mistake(a: str, b: str) -> bool:
-    """Return whether two words of five letters or more differ in one letter, or in the order of two."""
-    if min(len(a), len(b)) < 5 or not (a + b).replace(" ", "").isalpha():
-        return False
-    if len(a) == len(b):
-        differ = [k for k in range(len(a)) if a[k] != b[k]]
-        swapped = len(differ) == 2 and differ[1] == differ[0] + 1
-        return len(differ) == 1 or (swapped and a[differ[0]] == b[differ[1]] and a[differ[1]] == b[differ[0]])
-    short, long = sorted((a, b), key=len)
-    return len(long) - len(short) == 1 and any(long[:k] + long[k + 1 :] == short for k in range(len(long)))
+def _by_condition(column: RawColumn, sign: str, text: str, option: str) -> tuple[Side, Side]:
+    """Return the side of a condition such as ``< 25``, and the opposite side."""
+    limit = as_number(text)
+    if limit is None or np.isnan(column.numbers[~column.missing]).mean() > 0.5:
+        raise DataError(
+            f"'{sign} {text}' is no condition for the column {column.name!r}",
+            expected="a condition such as '>= 10', for a column of numbers",
+            got=shown(column),
+            remedy=f"name values with --{option}",
+        )
+    whole = limit.is_integer() and not np.any(column.numbers % 1 > 0)
+    at = limit if sign in ("<", ">=") else limit + 1 if whole else math.nextafter(limit, math.inf)
+    sides = []
+    for own in (sign, _OPPOSITE[sign]):
+        on_it = column.places < at if own[0] == "<" else column.places >= at
+        values = np.array(column.values)[on_it & ~column.missing].tolist()
+        sides.append(Side(frozenset(values), _IN_WORDS[own].format(figure(limit)), at))
+    return sides[0], sides[1]
 
 
-def _names(column: RawColumn, positions: Sequence[int] | set[int]) -> list[str]:
-    order = sorted(positions, key=lambda i: (-int(column.counts[i]), column.values[i]))
-    return [column.values[i] for i in order]
+def _odd_values(column: RawColumn, cut: float) -> Mask:
+    """Return a mask of values of which it is not known on which side of a cut they are."""
+    numbers, open_class = column.numbers[~np.isnan(column.numbers)], np.isnan(column.numbers)
+    # Of an open class only the limit is known.
+    below = open_class & (column.places < numbers.min()) & (cut <= column.places)
+    above = open_class & (column.places > numbers.max()) & (cut > column.places)
+    words = np.isnan(column.places) & ~column.missing
+    return odd_values(column) | words | below | above
 
 
-def _rows(column: RawColumn, positions: Sequence[int]) -> str:
-    return shown(column, mask(positions, len(column.values)))
+def _as_missing(column: RawColumn, chosen: Mask) -> dict[str, str]:
+    """Return the option that calls values of a column missing."""
+    values = [f"{column.name}={value}" for value, _ in counted(column, chosen)]
+    return {"missing": in_list(values)} if values else {}
 
 
-def _about_codes(
-    column: RawColumn,
-    present: Sequence[int],
-    codes: Sequence[int],
-    named: set[int],
-    chosen: Side | None,
-    options: tuple[str, str],
-    words: tuple[str, str],
-) -> Question:
-    names = _names(column, codes)
-    which, it = ("value", "it") if len(names) == 1 else ("values", "they")
-    destination = words[1]
-    answers: list[Answer] = []
-    if chosen is None:
-        destination = "a group"
-        groups = _names(column, [i for i in present if i not in codes])
-        for name in (*groups[:3], *names):
-            others = [group for group in (*groups, *names) if group != name]
-            one_of = {options[0]: (name,), options[1]: tuple(others)}
-            answers.append(Answer(f"it is a group like the others, and {name} is deprived", one_of))
-    elif chosen.cut is not None:
-        destination = words[0] if codes[0] in named else words[1]
-        answers.append(Answer("it is a number like the others", {options[1]: chosen.opposite}))
-    else:
-        rest = tuple(_names(column, [i for i in present if i not in named]))
-        answers.append(Answer("it is a value like the others", {options[1]: rest}))
-    none = {"missing": tuple([f"{column.name}={name}" for name in names])}
-    return Question(
-        f"The {which} {_rows(column, codes)} of {column.name!r} may mean unknown; otherwise {it} would be "
-        f"{destination}",
-        (Answer("it is unknown, so these rows are left out", none), *answers),
-    )
-
-
-def _about_sides(
-    column: RawColumn, rest: Sequence[int], named: set[int], options: tuple[str, str], words: tuple[str, str]
-) -> Iterator[Question]:
-    """Yield a question if values of the other side seem to mean the same as a named one."""
-    same = [j for j in rest if any(mean_the_same(column, i, j) for i in named)]
-    spelled = bool(same)
-    if not same and options[0] == "favorable" and not any(_means(column, i, "no") for i in named):
-        clear = [j for j in rest if _folded(column.values[j]) in _CLEAR_YES]
-        same = clear if len(clear) < len(rest) else []
-    if not same:
-        return
-    others = [j for j in rest if j not in same]
-    like = "may mean the same as" if spelled else "sound favorable, beside"
-    names = _names(column, named)
-    both = {options[0]: (*names, *_names(column, same))}
-    if others and len(others) <= MOST_STATES:
-        both[options[1]] = tuple(_names(column, others))
-    apart = {options[0]: tuple(names), options[1]: tuple(_names(column, rest))}
-    answers = [Answer(f"they are {words[0]}, too", both)] if others else []
-    yield Question(
-        f"Values of {column.name!r} {like} {few(list(map(repr, names)), 4)}, and would be {words[1]}: "
-        f"{_rows(column, same)}",
-        (*answers, Answer(f"they are {words[1]}", apart)),
-    )
-
-
-def _means(column: RawColumn, i: int, meaning: str) -> bool:
-    value = as_number(column.values[i])
-    return (number(value, 0) if value is not None else _folded(column.values[i])) in _WORDS[meaning]
-
-
-def _about_spellings(
-    column: RawColumn, present: Sequence[int], options: tuple[str, str]
-) -> Iterator[Question]:
-    """Yield a question if a group, none being named, seems to be written in several ways."""
-    if len(present) > 4 * MOST_STATES or not np.isnan(column.numbers[list(present)]).any():
-        return
-    groups: list[list[int]] = []
-    for i in present:
-        joined = [alike for alike in groups if any(mean_the_same(column, i, j) for j in alike)]
-        groups = [alike for alike in groups if alike not in joined]
-        groups.append([i, *(j for alike in joined for j in alike)])
-    if not (several := [alike for alike in groups if len(alike) > 1]):
-        return
-    if len(groups) == 1:
-        groups = [[i] for i in present]
-    groups.sort(key=lambda alike: -column.counts[alike].sum())
-    answers = []
-    for group in [alike for alike in groups if len(groups) == 2 or alike in several][:MOST_STATES]:
-        names = _names(column, group)
-        others = _names(column, [i for alike in groups if alike is not group for i in alike])
-        sides = {options[0]: tuple(names), options[1]: tuple(others)}
-        answers.append(Answer(f"the deprived group is {names[0]}", sides))
-    texts = "; ".join(_rows(column, alike) for alike in several)
-    yield Question(f"{column.name!r} seems to write the same group in several ways: {texts}", tuple(answers))
+def least_favored(codes: NDArray[np.integer[Any]], favorable: Mask, n_groups: int) -> int:
+    """Return the group with the lowest share of favorable labels, among groups that are not tiny."""
+    counts = np.bincount(codes, minlength=n_groups)
+    rates = np.bincount(codes, weights=favorable, minlength=n_groups) / np.maximum(counts, 1)
+    # The rate of a handful of people is chance.
+    enough = min(max(FEW_ROWS, _SMALLEST_SHARE * len(codes)), np.sort(counts)[-2])
+    return int(np.argmin(np.where(counts >= enough, rates, np.inf)))

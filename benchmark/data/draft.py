@@ -2,119 +2,87 @@
 
 from __future__ import annotations
 
-import re
-from collections import Counter
+import math
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from benchmark.data.association import PROXY, finely, giving_away, is_copy, proxy_strength, right_by, told_by
+from benchmark.data.association import PROXY, cramers_v, finely, is_copy, right_by, told_by
 from benchmark.data.card_parts import EQUAL_ROWS, REST, CategoricalColumn, NumericColumn
 from benchmark.data.doubts import (
-    Answer,
     DoubtError,
     Question,
-    doubts_of_sides,
-    marks_in_doubt,
-    question_of_odd_rows,
-    quoted,
-    standing_apart,
+    Side,
+    counted,
+    least_favored,
+    listed,
+    missing_roles,
+    n_different,
+    require_column,
+    same_values,
+    shown,
+    two_sides,
 )
 from benchmark.data.load import Coder
-from benchmark.data.number_form import PLAIN
-from benchmark.data.proposals import missing_roles, require_column
+from benchmark.data.number_form import PLAIN, Unclear
 from benchmark.data.raw import RawColumn
-from benchmark.data.reading import FEW_ROWS, Part, Reading, Remark, left_out
-from benchmark.data.repeats import (
-    INDEPENDENT,
-    copies,
-    equal_rows,
-    first_rows,
-    naming_people,
-    person_of,
-    question_of_people,
-    warning_of_copies,
-)
-from benchmark.data.sides import Side, counted, least_favored, shown, side
+from benchmark.data.reading import ColumnReading, LeftOut, Part, Reading, left_out
+from benchmark.data.repeats import copies, equal_rows, naming_people
 from benchmark.data.sniff import RawTable, frame_table, sniff
 from benchmark.data.states import (
     MISSING,
-    MOST_LEVELS,
-    MOST_STATES,
     NO_STATES,
-    OTHER,
-    CardEntry,
     Mask,
-    category,
-    content,
-    cut,
     feature,
-    figure,
     like_weight,
-    merged,
-    name_of_rest,
+    odd_values,
     useless,
-    words_among_numbers,
 )
 from benchmark.errors import DataError
 from benchmark.file_options import MIN_COUNT, FileOptions, Named
-from benchmark.text.words import as_number, few, in_list, number, share, values_in_list
+from benchmark.text.words import few, in_list, number, share, values_in_list
+
+INDEPENDENT = "none"
+"""The ``person`` of a file whose rows are independent of each other."""
 
 if TYPE_CHECKING:
     import pandas as pd
 
-# Shares of the label's information from which a column is left out, or named.
-LEAK, HINT = 0.5, 0.25
-
-_KNOWN_BEFORE = "Check that it is known before the label."
-_MOST_LISTED = 200  # raw values that a card's filter may list
-NAMED, _COPY = "named by --drop", "as a copy does"  # in reasons to leave a column out
-_MUCH = 0.05  # share of rows in the state of rare values that is said
-_OPPOSITE = {"unfavorable": "favorable", "favored": "deprived"}
+# Shares of the label's information from which a column is left out, or said to tell much.
+_LEAK, _HINT = 0.5, 0.25
+_MOST_ODD = 6  # values of a column that may mean missing, at most
+_PERSONS = {EQUAL_ROWS: "rows with the same features", INDEPENDENT: "that rows are independent"}
 
 
-@dataclass
-class DraftColumn:
-    """A column as the card reads it, and why."""
-
-    name: str
-    entry: dict[str, Any]  # the fields of its table in the card
-    comments: list[str]
-    leak: str = ""  # why it seems to give the label away; such a column is written as a comment
-    codes: NDArray[np.int16] = field(default_factory=lambda: np.empty(0, np.int16))
-
-
-@dataclass
+@dataclass(frozen=True, eq=False)
 class Draft:
-    """A card, with a comment on each choice."""
+    """A card, and how the file is read by it."""
 
     table: RawTable
-    columns: dict[str, DraftColumn]
-    dropped: dict[str, str] = field(default_factory=dict)  # the reason, by column
-    filter: dict[str, list[str]] = field(default_factory=dict)
-    exclude: dict[str, list[str]] = field(default_factory=dict)
-    problems: list[str] = field(default_factory=list)
-    warnings: list[Remark] = field(default_factory=list)  # for readers who do not open the card
-    reading: Reading | None = None  # how labels, groups and numbers were read
-    person: str | None = None  # as in the card
-    persons: NDArray[np.intp] | None = None  # the person of each row, if rows are not independent
-    copies: Remark | None = None  # the warning that rows are copies of others
-    roles: dict[str, str] = field(default_factory=dict)
-    role_comments: dict[str, str] = field(default_factory=dict)
+    reading: Reading
+    roles: dict[str, str]
+    exclude: dict[str, list[str]]  # as in the card
+    person: str | None  # as in the card
+    persons: NDArray[np.intp] | None  # the person of each row, if rows are not independent
 
     @property
     def n_rows(self) -> int:
         """Number of rows that the card reads."""
-        return len(next(iter(self.columns.values())).codes)
+        return self.reading.rows
 
     @property
-    def columns_read(self) -> dict[str, DraftColumn]:
+    def columns(self) -> dict[str, ColumnReading]:
         """The columns that the card reads."""
-        return {name: column for name, column in self.columns.items() if not column.leak}
+        return {column.name: column for column in self.reading.columns if column.entry}
+
+    @property
+    def dropped(self) -> dict[str, str]:
+        """The reason of each column that is no feature."""
+        return {column.name: column.reason for column in self.reading.columns if column.read_as == "dropped"}
 
 
 def draft(data: Path | pd.DataFrame, file_options: FileOptions, folder: Path) -> Draft:
@@ -123,8 +91,8 @@ def draft(data: Path | pd.DataFrame, file_options: FileOptions, folder: Path) ->
     The card is to lie in a folder. Raises a DataError if something cannot be read or found, a DoubtError if
     it can be read in several ways.
     """
-    names = {name: getattr(file_options, name).strip() for name in ("label", "sensitive")}
-    file_options = replace(file_options, **names)
+    label, sensitive = file_options.label.strip(), file_options.sensitive.strip()
+    file_options = replace(file_options, label=label, sensitive=sensitive)
     if isinstance(data, Path):
         table = sniff(
             data,
@@ -132,405 +100,285 @@ def draft(data: Path | pd.DataFrame, file_options: FileOptions, folder: Path) ->
             thousands=file_options.thousands,
             decimals=file_options.decimals,
             most_mb=file_options.max_mb,
-            named={*filter(None, names.values())},
+            named={*filter(None, (label, sensitive))},
         )
     else:
         table = frame_table(data, "data.csv")
-    if not all(names.values()):
-        roles = {name: getattr(file_options, name) for name in ("label", "favorable", "sensitive")}
-        raise missing_roles(table, roles)
-    for option in ("thousands", "decimals", "drop", "keep"):
-        for name in _columns(table, file_options, option):
-            require_column(name, option, table)
-    for name, option in ((file_options.label, "label"), (file_options.sensitive, "sensitive")):
-        require_column(name, option, table)
-    if file_options.label == file_options.sensitive:
-        problem = f"{file_options.label!r} cannot be the label and the sensitive column"
-        raise DataError(problem, remedy="name another --sensitive")
-    if file_options.person not in (None, EQUAL_ROWS, INDEPENDENT):
-        require_column(file_options.person, "person", table)
-    if file_options.favorable is None:
+    roles = {"label": label, "favorable": file_options.favorable, "sensitive": sensitive}
+    if lacking := [name for name, value in roles.items() if not value]:
+        raise missing_roles(table, label, lacking)
+    named = {"label": [label], "sensitive": [sensitive], "person": list[str]()}
+    for option in ("drop", "keep", "thousands", "decimals"):
+        named[option] = values_in_list(getattr(file_options, option), table.columns.__contains__, option)
+    if (person := file_options.person) not in (None, *_PERSONS):
+        named["person"] = [person]
+    elif person in table.columns:
         raise DataError(
-            f"The favorable value of {file_options.label!r} is not named",
-            expected=shown(table.columns[file_options.label]),
-            remedy="name the value that is good for people with --favorable",
+            f"The column {person!r} cannot name people, because this word means {_PERSONS[person]}",
+            remedy="give the column another name in the file",
         )
+    for option, names in named.items():
+        for name in names:
+            require_column(name, option, table)
+    for option, other in (("label", "sensitive"), ("label", "person"), ("sensitive", "person")):
+        if named[option] == named[other]:
+            problem = f"{named[option][0]!r} cannot be the {option} column and the {other} column"
+            raise DataError(problem, remedy=f"name another --{other}")
+    if needed := {label, sensitive, *named["keep"], *named["person"]} & {*named["drop"]}:
+        problem = f"The column {min(needed)!r} is named by --drop, and is needed"
+        raise DataError(problem, remedy="take it out of --drop, or name it nowhere else")
     (file,) = table.source.files
-    return _Drafting(table, file_options, file_options.favorable, Path(str(file.path)).name).run()
-
-
-def _columns(table: RawTable, file_options: FileOptions, option: str) -> list[str]:
-    """Return the columns that an option names."""
-    return values_in_list(getattr(file_options, option), table.columns.__contains__, option)
+    return _Drafting(table, file_options, named).draft(Path(str(file.path)).name)
 
 
 class _Drafting:
-    """The steps to a draft: :meth:`run` calls them in an order that counts, as each adds to ``draft``."""
+    """The steps to a draft: :meth:`draft` calls them in an order that counts."""
 
-    def __init__(self, table: RawTable, file_options: FileOptions, favorable: Named, file: str) -> None:
-        self.file_options, self.least, self.file = file_options, file_options.min_count, file
-        # Columns with all rows of the file, until :meth:`run` leaves out rows without a label or a group.
-        self.raw = _without_codes(table.columns, file_options)
-        roles = file_options.label, file_options.sensitive
-        self.draft = Draft(table, {}, person=person_of(file_options.person, self.raw, roles))
-        self.naming = naming_people(self.raw, *roles, self.draft.person)
-        self.rows_out: list[tuple[Mask, str]] = []  # rows that are left out, and why
-        self.favorable = self._side(file_options.label, favorable, "favorable")
-        self.unfavorable = self._opposite(
-            file_options.label, self.favorable, file_options.unfavorable, "unfavorable"
+    def __init__(
+        self, table: RawTable, file_options: FileOptions, named: Mapping[str, Sequence[str]]
+    ) -> None:
+        self.table, self.file_options, self.named = table, file_options, named
+        self.label, self.sensitive, self.person = (
+            file_options.label,
+            file_options.sensitive,
+            file_options.person,
         )
-        given = file_options.deprived
-        self.deprived = None if given is None else self._side(file_options.sensitive, given, "deprived")
-        self.favored = self._opposite(file_options.sensitive, self.deprived, file_options.favored, "favored")
-        # The label and the groups: the column, the side that is named first, and its opposite if named.
-        self.pairs = (
-            (file_options.label, self.favorable, self.unfavorable),
-            (file_options.sensitive, self.deprived, self.favored),
-        )
-        self.drop, self.keep = (set(_columns(table, file_options, option)) for option in ("drop", "keep"))
-        for name in (*roles, *self.keep, self.draft.person):
-            if name in self.drop:
-                problem = f"The column {name!r} is named by --drop, and is needed"
-                raise DataError(problem, remedy="take it out of --drop, or name it nowhere else")
-
-    def run(self) -> Draft:
-        draft, whole = self.draft, self.raw
-        if questions := list(self._doubts()):
-            raise DoubtError(questions)
-        read = self._rows_read()
-        self.raw = {name: column.of(read) for name, column in whole.items()}
-        label, favorable = self._label()
-        sensitive = self._sensitive()
-        y = label.codes == label.entry["states"].index(favorable)
-        group, picked = self._group(sensitive, y)
-        member = sensitive.codes == sensitive.entry["states"].index(group)
-        self._read(whole, read, y, member)
-        self._features(label, sensitive, member)
-        self._look(y, member, self._repeated_rows())
-        draft.persons = self._persons()
-        assert draft.reading is not None
-        left = [
-            Remark(f"{name} is left out: it {why}.") for name, why in draft.dropped.items() if _COPY in why
-        ]
-        about = (*filter(None, [draft.copies]), *draft.warnings, *left)
-        draft.reading = replace(draft.reading, unseen=draft.table.unseen, about_columns=about)
-        draft.roles = {
-            "label": label.name,
-            "favorable_label": favorable,
-            "sensitive_feature": sensitive.name,
-            "deprived_group": group,
+        self.notes: list[str] = []  # warnings
+        self.odd: list[str] = []  # values that may mean missing, as --missing takes them
+        self.raw = _without_missing(table.columns, file_options)  # at first with all rows
+        # Columns that seem to name people, with their numbers of values and rows.
+        self.naming = {} if named["person"] else naming_people(self.raw, self.label, self.sensitive)
+        outcome, groups = self._sides()
+        # The label and the groups: both sides, and their roles.
+        self.roles = {
+            self.label: dict(zip(("favorable", "unfavorable"), outcome, strict=True)),
+            self.sensitive: dict(zip(("deprived", "favored"), groups, strict=True)),
         }
-        draft.role_comments = {
-            "favorable_label": f"{share(float(y.mean()))} of {len(y):,} rows have it.",
-            "deprived_group": f"{picked}{share(float(y[member].mean()))} of its {member.sum():,} rows have "
-            f"the favorable label, {share(float(y[~member].mean()))} of the {(~member).sum():,} others.",
+
+    def draft(self, file: str) -> Draft:
+        read, exclude, out = self._rows_read()
+        self.raw = {name: column.of(read) for name, column in self.raw.items()}
+        favorable, deprived = self.roles[self.label]["favorable"], self.roles[self.sensitive]["deprived"]
+        y, member = favorable.rows(self.raw[self.label]), deprived.rows(self.raw[self.sensitive])
+        once = self._independent()
+        self._compare_groups(deprived.name, y, member)
+        columns = tuple(self._column(column, y, member, once) for column in self.raw.values())
+        parts = []
+        for name, sides in self.roles.items():
+            for role, side in sides.items():
+                rows, values = side.rows(self.raw[name]), counted(self.raw[name], side.of(self.raw[name]))
+                n, n_favorable = int(rows.sum()), int((rows & y).sum())
+                in_words = "" if side.cut is None else side.name
+                parts.append(Part(role, name, tuple(values), n, n_favorable, len(y), in_words))
+        if self.odd:
+            typed = DoubtError([("", {"missing": in_list(self.odd)})], self._given()).typed
+            what = "Words among numbers, and numbers far from all others, may mean missing"
+            self.notes.append(f"{what}. If these do, add {typed}.")
+        forms = (*(f"numbers of {words}" for words in self.table.numbers), *self.table.unseen)
+        n_file, parts_, notes = self.table.n_rows, tuple(parts), tuple(self.notes)
+        reading = Reading(file, n_file, len(y), parts_, out, columns, forms, notes)
+        roles = {
+            "label": self.label,
+            "favorable_label": favorable.name,
+            "sensitive_feature": self.sensitive,
+            "deprived_group": deprived.name,
         }
-        return draft
+        features = [column.name for column in columns if column.entry and column.name != self.label]
+        person = None if self.person == INDEPENDENT else self.person
+        return Draft(self.table, reading, roles, exclude, person, self._persons(features))
 
-    def _side(self, name: str, given: Named, option: str) -> Side:
-        """Return the side that an option names: values, or COLUMN=VALUES."""
-        column = self.raw[name]
-        if isinstance(given, str) and given not in column.values:
-            given = re.sub(rf"^{re.escape(name)}\s*=\s*", "", given)
-        named = side(column, given, option)
-        self.raw[name] = replace(column, marks=column.marks - named.values)
-        return named
-
-    def _opposite(self, name: str, first: Side | None, given: Named | None, option: str) -> Side | None:
-        """Return the opposite side, if it is named; a DataError says that a value is on both."""
-        if given is None:
-            return None
-        first_option = _OPPOSITE[option]
-        if first is None:
+    def _sides(self) -> tuple[Sequence[Side], Sequence[Side]]:
+        """Return the sides of the label and of the groups; a DoubtError has all that the file leaves open."""
+        options, label, group = self.file_options, self.raw[self.label], self.raw[self.sensitive]
+        outcome, questions = two_sides(label, favorable=options.favorable, unfavorable=options.unfavorable)
+        if n_different(group) < 2:
+            problem = f"The sensitive column {group.name!r} has one group"
             raise DataError(
-                f"--{option} is named, and --{first_option} is not", remedy=f"name --{first_option} as well"
+                problem, expected="two or more", got=shown(group), remedy="name another --sensitive"
             )
-        opposite = self._side(name, given, option)
-        if both := sorted(first.values & opposite.values):
-            raise DataError(
-                f"{few(list(map(repr, both)))} of {name!r} cannot be {first_option} as well as {option}",
-                remedy=f"name each value once, in --{first_option} or in --{option}",
+        known = ~group.missing[group.rows] & ~label.missing[label.rows]
+        y = outcome[0].rows(label) if outcome[0] else np.zeros(len(known), dtype=bool)
+        likely = group.values[least_favored(group.rows[known], y[known], len(group.values))]
+        given = {"deprived": options.deprived, "favored": options.favored}
+        groups, more = two_sides(group, likely, **given)
+        if groups == (None, None) and not more:
+            groups, _ = two_sides(group, deprived=(likely,), favored=None)
+        drop = self.named["drop"]
+        unclear = {name: both for name, both in self.table.unclear.items() if name not in drop}
+        questions += [*more, *_about_numbers(unclear)]
+        if self.naming and self.person is None:
+            found = [f"{name!r} ({n:,} values in {rows:,} rows)" for name, (n, rows) in self.naming.items()]
+            text = (
+                f"People seem to have several rows each, by {few(found)}. A model that is tested on people "
+                "of its training looks better than it is. If all rows are independent of each other, write "
+                f"--person {INDEPENDENT}"
             )
-        return opposite
+            questions.append((text, {"person": next(iter(self.naming))}))
+        if questions:
+            raise DoubtError(questions, self._given())
+        return [side for side in outcome if side], [side for side in groups if side]
 
-    def _doubts(self) -> Iterator[Question]:
-        table = self.draft.table
-        yield from marks_in_doubt({n: both for n, both in table.unclear.items() if n not in self.drop})
-        label, sensitive = self.raw[self.file_options.label], self.raw[self.file_options.sensitive]
-        if self.unfavorable is None:
-            options = ("favorable", "unfavorable")
-            yield from doubts_of_sides(label, self.favorable, options, options)
-        if self.favored is None:
-            words = ("in the deprived group", "in the favored group")
-            # In a file of text, NA may be missing or a name, as of North America.
-            na = replace(sensitive, marks=sensitive.marks - {"NA"})
-            yield from doubts_of_sides(na, self.deprived, ("deprived", "favored"), words)
-        if self.unfavorable is None and self.favored is None:
-            yield from question_of_odd_rows(label, sensitive, self.favorable, self.deprived)
-        if self.file_options.person is None:
-            yield from question_of_people(self.naming, self.raw)
+    def _given(self) -> dict[str, Named | None]:
+        """Return the options that a question may add to."""
+        return {name: getattr(self.file_options, name) for name in ("missing", "thousands", "decimals")}
 
-    def _rows_read(self) -> Mask:
-        """Return which rows have a label and a group; the draft gets the values to keep, or to leave out."""
-        read = np.ones(self.draft.table.n_rows, dtype=bool)
-        for name, first, second in self.pairs:
-            column = self.raw[name]
-            missing: Mask = column.missing
-            why = f"no {name!r}"
-            if codes := [value for value, out in zip(column.values, missing, strict=True) if value and out]:
-                count = "counts" if len(codes) == 1 else "count"
-                why += f" ({few(list(map(repr, codes)))} {count} as missing)"
-            neither = np.zeros_like(missing)
-            if first is not None and second is not None:
-                neither = ~missing & ~first.of(column) & ~second.of(column)
-            for rows, reason in ((missing, why), (neither, f"a {name!r} other than those named")):
-                if column.counts[rows].sum():
-                    self.rows_out.append((rows[column.rows], reason))
-            if not (excluded := missing | neither).any():
-                continue
-            remaining, leaving = (
-                [value for value, out in zip(column.values, excluded, strict=True) if out == is_out]
-                for is_out in (False, True)
-            )
-            if len(remaining) <= _MOST_LISTED:
-                self.draft.filter[name] = remaining
-            elif len(leaving) <= _MOST_LISTED:
-                self.draft.exclude[name] = leaving
-            else:
-                raise DataError(
-                    f"{int(column.counts[excluded].sum()):,} rows would be left out: their {len(leaving):,} "
-                    f"different values of {name!r} are not read",
-                    expected=f"at most {_MOST_LISTED} different values left out, or at most {_MOST_LISTED} "
-                    "kept",
-                    remedy="take these rows out of the file",
-                )
-            read &= ~excluded[column.rows]
-        if not read.any():
-            problem = f"No row has both {self.file_options.label!r} and {self.file_options.sensitive!r}"
-            raise DataError(problem, remedy="check the file, and the names of the columns")
-        return read
+    def _rows_read(self) -> tuple[Mask, dict[str, list[str]], tuple[LeftOut, ...]]:
+        """Return which rows are read, the card's ``exclude``, and the rows that are left out.
 
-    def _read(self, whole: Mapping[str, RawColumn], read: Mask, y: Mask, member: Mask) -> None:
-        """Describe how labels and groups were read, and whether leaving rows out is associated with them.
-
-        A DoubtError says that rows that are left out could change which group is deprived.
+        A DoubtError says that they could change which group is deprived.
         """
-        table, file_options = self.draft.table, self.file_options
-        label, sensitive = self.raw[file_options.label], self.raw[file_options.sensitive]
-        sides = (
-            self._by_row(whole[label.name], label, y),
-            self._by_row(whole[sensitive.name], sensitive, member),
-        )
-        groups_out = [left_out(rows & ~read, why, read, *sides) for rows, why in self.rows_out]
-        parts = (
-            _part("favorable", label, self.favorable, y, y),
-            _part("unfavorable", label, self.favorable, ~y, y),
-            _part("deprived", sensitive, self.deprived, member, y),
-            _part("favored", sensitive, self.deprived, ~member, y),
-        )
-        merged_label = ""
-        rest = [value for value, _ in parts[1].values]
-        if file_options.unfavorable is None and self.favorable.cut is None and len(rest) > 1:
-            merged_label = (
-                "All values that are not favorable count as unfavorable. To leave some out, name the others: "
-                f"--unfavorable {quoted(in_list(rest[:1]))}"
-            )
-        self.draft.problems += map(str, groups_out)
-        self.draft.reading = Reading(
-            self.file, table.n_rows, len(y), parts, tuple(groups_out), table.numbers, merged_label
-        )
-        turning = [rows for rows in groups_out if rows.may_turn]
-        if turning and self.deprived is None:
-            groups = [group for group, _ in counted(sensitive)][:MOST_STATES]
-            answers = tuple(Answer(f"{group} is deprived", {"deprived": (group,)}) for group in groups)
-            question = f"These rows do not tell which group of {sensitive.name!r} is deprived. {turning[0]}"
-            raise DoubtError([Question(question, answers)])
-
-    @staticmethod
-    def _by_row(whole: RawColumn, read: RawColumn, on_side: Mask) -> NDArray[np.float64]:
-        """Return whether each row of the file is on a side, by its value: 1, 0, or NaN if that is unknown."""
-        side_of = np.full(len(read.values), np.nan)
-        side_of[read.rows[~on_side]], side_of[read.rows[on_side]] = 0, 1
-        values = dict(zip(read.values, side_of, strict=True))
-        return np.array([values.get(value, np.nan) for value in whole.values])[whole.rows]
-
-    def _label(self) -> tuple[DraftColumn, str]:
-        """Return the label, and the name of its favorable state."""
-        column, favorable, unfavorable = self.raw[self.file_options.label], self.favorable, self.unfavorable
-        chosen = favorable.of(column)
-        self._require_both(column, chosen, ("favorable", "unfavorable"), "check --favorable")
-        if favorable.cut is not None:
-            entry, comments = cut(column, [favorable.cut]), ["Two classes, as --favorable says."]
-            return self._coded(column, (entry, comments)), favorable.name
-        order = sorted(np.flatnonzero(~chosen), key=lambda i: -column.counts[i])
-        names = [column.values[i] for i in order]
-        rest = names[0] if len(set(map(as_number, names)) - {None}) == 1 else " or ".join(names)
-        rest = rest if len(names) <= 3 else OTHER
-        if unfavorable is not None and unfavorable.cut is None:
-            rest = unfavorable.name
-        name = favorable.name if favorable.name != rest else f"{favorable.name} (favorable)"
-        entry = merged(column, [(name, chosen), (rest, ~chosen)])
-        comments = [] if len(column.values) == 2 else ["Classes are merged into two, as --favorable says."]
-        return self._coded(column, (entry, comments)), name
-
-    def _sensitive(self) -> DraftColumn:
-        column, deprived, favored = self.raw[self.file_options.sensitive], self.deprived, self.favored
-        if deprived is None:
-            numbers = not np.isnan(column.numbers[~column.missing]).any()
-            bins = numbers and len(column.values) > MOST_LEVELS
-            sensitive = self._coded(column, feature(column, self.least) if bins else category(column, 1))
-            if len(sensitive.entry["states"]) < 2:
+        read, exclude = np.ones(self.table.n_rows, dtype=bool), dict[str, list[str]]()
+        rows_out, known = [], []
+        for name, sides in self.roles.items():
+            column, (first, second) = self.raw[name], sides.values()
+            neither = ~column.missing & ~first.of(column) & ~second.of(column)
+            for values, why in ((column.missing, f"no {name!r}"), (neither, f"a {name!r} on neither side")):
+                if column.counts[values].sum():
+                    names = [repr(value) for value, _ in counted(column, values) if value]
+                    rows_out.append((values[column.rows], why + f" ({few(names)})" * bool(names)))
+            if (out := column.missing | neither).any():
+                exclude[name] = np.array(column.values)[out].tolist()
+                read &= ~out[column.rows]
+            known.append(np.where(out[column.rows], np.nan, first.rows(column)))
+        least = min(self.file_options.min_count, MIN_COUNT)
+        for name, role, side in ((name, *own) for name, sides in self.roles.items() for own in sides.items()):
+            if (n := int((side.rows(self.raw[name]) & read).sum())) < least:
                 raise DataError(
-                    f"The sensitive column {column.name!r} has one group",
-                    expected=f"two or more, of {self.least} rows or more",
-                    got=shown(column),
-                    remedy="name another --sensitive",
-                )
-            return sensitive
-        chosen = deprived.of(column)
-        both = f"in the deprived group {deprived.name!r}", "in another group"
-        self._require_both(column, chosen, both, "name several values with --deprived A,B, or another group")
-        if deprived.cut is not None:
-            return self._coded(column, (cut(column, [deprived.cut]), ["Two groups, as --deprived says."]))
-        if favored is not None and favored.cut is None:
-            name = favored.name if favored.name != deprived.name else f"{favored.name} (favored)"
-            entry = merged(column, [(deprived.name, chosen), (name, ~chosen)])
-            return self._coded(column, (entry, ["Two groups, as --deprived and --favored say."]))
-        return self._coded(column, category(column, 1, (deprived.name, chosen)))
-
-    def _require_both(self, column: RawColumn, chosen: Mask, words: tuple[str, str], remedy: str) -> None:
-        for rows, word in zip((chosen, ~chosen), words, strict=True):
-            if (n := int(column.counts[rows].sum())) < (least := min(self.least, MIN_COUNT)):
-                raise DataError(
-                    f"{n} row{'s are' if n != 1 else ' is'} {word}, by the column {column.name!r}",
+                    f"{n} row{'s are' if n != 1 else ' is'} {role}, by the column {name!r}",
                     expected=f"{least} or more",
-                    got=shown(column),
-                    remedy=f"{remedy}, or lower --min-count" if n else remedy,
+                    got=shown(self.raw[name]),
+                    remedy=f"name other values with --{role}" + ", or lower --min-count" * bool(n),
                 )
+        left = tuple(left_out(rows & ~read, why, read, *known) for rows, why in rows_out)
+        if not self._names_groups() and (turning := [rows for rows in left if rows.goes_with]):
+            text = f"{turning[0]} So the rows do not tell which group is deprived"
+            likely = min(self.roles[self.sensitive]["deprived"].values)
+            raise DoubtError([(text, {"deprived": listed([likely], self.raw[self.sensitive])})])
+        return read, exclude, left
 
-    def _group(self, sensitive: DraftColumn, y: Mask) -> tuple[str, str]:
-        """Return the deprived group, by default the one with the fewest favorable labels, and why."""
-        draft = self.draft
-        states = sensitive.entry["states"]
-        counts = np.bincount(sensitive.codes, minlength=len(states))
-        rates = np.bincount(sensitive.codes, weights=y, minlength=len(states)) / np.maximum(counts, 1)
-        picked = ""
-        if self.deprived is None:
-            code = least_favored(sensitive.codes, y, len(states))
-            picked = "It was not named: it is the group that has the favorable label least often. "
-            which = f"{sensitive.name} = {states[code]!r}, which has the favorable label least often"
-            draft.warnings.append(Remark(f"The deprived group was not named: it is {which}."))
-        else:
-            code = states.index(self.deprived.name)
-        others = float(y[sensitive.codes != code].mean())
-        if round(rates[code] - others, 3) > 0:
-            better = f"{share(rates[code])} of it have the favorable label, {share(others)} of the others"
-            small = f"It has {counts[code]:,} rows, so this may be chance." * int(counts[code] < FEW_ROWS)
-            what = f"{sensitive.name} = {states[code]!r} is better off in these data: {better}."
-            draft.warnings.append(Remark(what, small))
-        for state, n in zip(states, counts.tolist(), strict=True):
-            if n < max(50, 0.01 * len(y)):
-                draft.problems.append(
-                    f"The group {sensitive.name} = {state!r} has {n} row{'s' * (n != 1)}: too few to tell."
-                )
-        for rate, who in ((rates[code], "the deprived group"), (others, "the other groups")):
-            if rate in (0, 1):
-                answer = "Everybody" if rate else "Nobody"
-                draft.problems.append(f"{answer} in {who} has the favorable label.")
-        if (rare := min(y.mean(), 1 - y.mean())) < 0.1:
-            draft.problems.append(f"The rarer label has {share(float(rare))} of the rows.")
-        return str(states[code]), picked
+    def _names_groups(self) -> bool:
+        return (self.file_options.deprived, self.file_options.favored) != (None, None)
 
-    def _features(self, label: DraftColumn, sensitive: DraftColumn, member: Mask) -> None:
-        draft, first = self.draft, dict[object, str]()
-        # Of people with several rows, or of copies, each fine number would seem to tell the group.
-        once = first_rows(self.raw, draft.person)
-        incomplete, rest, apart, weights = [], [], dict[str, list[str]](), []
-        words_in: list[str] = []
-        for name, column in self.raw.items():
-            if name in (label.name, sensitive.name):
-                draft.columns[name] = label if name == label.name else sensitive
-                continue
-            if name == draft.person:
-                continue
-            reason = self._left_out(column, first, once, member)
-            if not reason and len((entry := feature(column, self.least))[0]["states"]) < 2:
-                reason = "has nearly the same value in every row"
-            if reason and name in self.keep:
-                raise DataError(
-                    f"The column {name!r} cannot be kept: it {reason}, or no value has {self.least} rows",
-                    remedy="take it out of --keep, or lower --min-count",
-                )
-            if reason:
-                draft.dropped[name] = reason
-                continue
-            draft.columns[name] = made = self._coded(column, entry)
-            lacking = float(column.counts[column.missing].sum()) / len(column.rows)
-            marks = [value for value in np.array(column.values)[column.missing].tolist() if value.isalpha()]
-            words = f", {few(list(map(repr, marks)))}" if marks else ""
-            incomplete += [(-lacking, f"{name} ({share(lacking)}{words})")] * (lacking >= 0.01 or bool(marks))
-            words_in += words_among_numbers(column) if made.entry["kind"] == "categorical" else []
-            if (rest_name := name_of_rest(column)) in made.entry["states"]:
-                other = float((made.codes == made.entry["states"].index(rest_name)).mean())
-                rest += [(-other, f"{name} ({share(other)} of the rows)")] * (other >= _MUCH)
-            numbers = column.numbers[~column.missing]
-            if np.isnan(numbers).mean() < 0.1 and (codes := standing_apart(column)):
-                apart[name] = codes
-            if (
-                like_weight(name, self.raw)
-                and name not in self.keep
-                and (column.numbers[~column.missing] >= 0).all()
-            ):
-                weights.append(name)
-        if incomplete:
-            columns = few([text for _, text in sorted(incomplete)], 8)
-            draft.problems.append(f"Values are missing: {columns}. A missing value is a state of its own.")
-        if rest:
-            columns = few([text for _, text in sorted(rest)], 8)
-            draft.problems.append(f"Rarer values of these columns are one state: {columns}.")
-        if words_in:
-            draft.problems.append(
-                "Columns with words among many numbers are read as categories. If the words mean missing, "
-                f"write --missing {quoted(in_list(words_in))}."
-            )
-        if apart:
-            columns = few([f"{name} ({few(codes)})" for name, codes in apart.items()], 8)
-            draft.problems.append(
-                f"Numbers far from all others in their column are read as numbers: {columns}. "
-                f"If they mean missing, write --missing {quoted(in_list(_codes_in(apart)))}."
-            )
-        if weights:
-            names = quoted(in_list(weights))
-            what = (
-                f"Columns named like weights are read as features, and each row counts once: {few(weights)}."
-            )
-            advice = f"If they are weights, write --drop {names}. If not, write --keep {names}."
-            draft.warnings.append(Remark(what, advice))
+    def _compare_groups(self, deprived: str, y: Mask, member: Mask) -> None:
+        """Warn if the deprived group was not named, or is better off."""
+        name = f"{self.sensitive} = {deprived!r}"
+        if not self._names_groups():
+            which = f"{name}, which has the favorable label least often"
+            self.notes.append(f"The deprived group was not named: it is {which}.")
+        rate, others = float(y[member].mean()), float(y[~member].mean())
+        if round(rate - others, 3) > 0:
+            better = f"{share(rate)} of it have the favorable label, {share(others)} of the others"
+            self.notes.append(f"{name} is better off in these data: {better}.")
 
-    def _left_out(
-        self, column: RawColumn, first: dict[object, str], once: NDArray[np.intp], member: Mask
-    ) -> str:
-        """Return why a column is no feature, or an empty text; ``first`` has the first column by content."""
-        name, sensitive = column.name, self.raw[self.file_options.sensitive]
-        if name in self.drop:
-            return NAMED
-        reason = useless(column, self.draft.table.n_rows)
-        if name in self.keep:
+    def _independent(self) -> NDArray[np.intp]:
+        """Return one row of each person, or of equal rows if they are copies, which is a warning."""
+        rows = [own.rows for own in self.raw.values() if own.name != self.person and not useless(own)]
+        persons = self._persons([name for name in self.raw if name != self.label])
+        once = np.arange(len(rows[0])) if persons is None else np.unique(persons, return_index=True)[1]
+        repeated = copies([codes[once] for codes in rows])
+        if not repeated or self.person in _PERSONS:
+            return once
+        self.notes.append(
+            f"{repeated:,} of {len(rows[0]):,} rows ({share(repeated / len(rows[0]))}) seem to be copies, so "
+            "models look better than they are: they are tested on copies of rows that they were trained on. "
+            f"Try --person {EQUAL_ROWS}."
+        )
+        return once[np.unique(equal_rows([codes[once] for codes in rows]), return_index=True)[1]]
+
+    def _persons(self, features: Sequence[str]) -> NDArray[np.intp] | None:
+        """Return the person of each row, as the card's loader does; None if all rows are independent."""
+        if self.person in (None, INDEPENDENT):
+            return None
+        if self.person == EQUAL_ROWS:
+            return equal_rows([self.raw[name].rows for name in features])
+        column = self.raw[self.person]
+        unnamed = column.missing[column.rows]
+        return np.where(unnamed, len(column.values) + np.cumsum(unnamed), column.rows)
+
+    def _column(self, column: RawColumn, y: Mask, member: Mask, once: NDArray[np.intp]) -> ColumnReading:
+        """Return how a column of the file is read."""
+        name, marks = column.name, np.array(column.values)[column.missing].tolist()
+        if name == self.person:
+            return ColumnReading(name, "person", "names persons, and is no feature")
+        if name in self.roles:
+            read_as = "label" if name == self.label else "group"
+            return ColumnReading(name, read_as, **self._coded(column, self._two_states(column)))
+        if reason := self._why_dropped(column, once, member):
+            return ColumnReading(name, "dropped", reason)
+        entry, merged = feature(column, self.file_options.min_count)
+        coded = self._coded(column, entry)
+        leak, reasons = self._told(column.of(once), coded["codes"][once], y[once], member[once])
+        if leak or len(entry["states"]) < 2:
+            return ColumnReading(name, "dropped", leak or "has nearly the same value in every row")
+        if any(marks):
+            listed = few([repr(mark) for mark in marks if mark])
+            reasons.append(f"{listed} {'count' if ',' in listed else 'counts'} as missing")
+        odd = counted(column, odd_values(column))
+        if 0 < len(odd) <= _MOST_ODD:
+            self.odd += [f"{name}={value}" for value, _ in odd]
+            reasons.append(f"{few([repr(value) for value, _ in odd])} may mean missing")
+        if like_weight(name):
+            reasons.append("named like weights, and each row counts once")
+        read_as = "number" if entry["kind"] == "numeric" else "category"
+        n_missing = int(column.counts[column.missing].sum())
+        return ColumnReading(name, read_as, ", ".join(reasons), n_missing, merged, **coded)
+
+    def _why_dropped(self, column: RawColumn, once: NDArray[np.intp], member: Mask) -> str:
+        """Return why a column is no feature by its values, or an empty text."""
+        if column.name in self.named["drop"]:
+            return "named by --drop"
+        reason = useless(column, self.table.n_rows)
+        if column.name in self.named["keep"]:
             return reason if reason in NO_STATES else ""
-        if name in self.naming:
+        if column.name in self.naming:
             return "names people, or what else several rows share"
-        if not reason and (same := first.setdefault(content(column), name)) != name:
-            return f"tells the same as {same!r}, value by value"
-        if not reason and is_copy(column.rows, sensitive.rows, member):
-            codes, groups = column.rows[once], member[once]
-            if proxy_strength(codes, groups) < PROXY and not is_copy(codes, sensitive.rows[once], groups):
-                return ""
-            return f"goes with the sensitive column {sensitive.name!r} in nearly every row, {_COPY}"
+        if not reason and is_copy(column.rows[once], self.raw[self.sensitive].rows[once], member[once]):
+            reason = f"goes with the sensitive column {self.sensitive!r} in nearly every row, as a copy does"
+            self.notes.append(f"{column.name} is left out: it {reason}.")
         return reason
 
-    def _coded(self, column: RawColumn, reading: CardEntry) -> DraftColumn:
-        """Return a column with the codes that the loader gives it."""
-        entry, comments = reading
+    def _told(
+        self, column: RawColumn, coarse: NDArray[np.int16], y: Mask, member: Mask
+    ) -> tuple[str, list[str]]:
+        """Return whether a column gives the label away, and what it tells of the label and of the group."""
+        fine, reasons = finely(column), list[str]()
+        strength = max(told_by(codes, y) for codes in (coarse, fine))
+        if strength >= _HINT and column.name not in self.named["keep"]:
+            right, common = max(right_by(codes, y) for codes in (coarse, fine)), max(y.mean(), 1 - y.mean())
+            reason = (
+                f"alone it tells {share(right)} of the labels, and always saying the more frequent one "
+                f"{share(common)}. Check that it is known before the label"
+            )
+            if strength >= _LEAK:
+                reason = f"suspected leak: {reason}, then write --keep {column.name}"
+                self.notes.append(f"{column.name} is left out, a {reason}.")
+                return reason, []
+            reasons.append(reason)
+        # Of numbers nearly all different, as weights, no model sees which rows share one.
+        values = column.rows if len(column.values) * 5 <= len(column.rows) else fine
+        if (v := max(cramers_v(codes, member) for codes in (coarse, values))) >= PROXY:
+            reasons.append(f"proxy of {self.sensitive}: Cramér's V {number(v, 2)}")
+        return "", reasons
+
+    def _two_states(self, column: RawColumn) -> dict[str, Any]:
+        """Return the entry of the label, or of the groups: each side is a state."""
+        sides = self.roles[column.name]
+        first, second = sides.values()
+        states, entry = [first.name, second.name], dict[str, Any](kind="categorical")
+        if first.cut is not None:
+            if not (column.places[first.of(column)] < first.cut).all():
+                states.reverse()
+            entry = {"kind": "numeric", "bins": [-math.inf, first.cut, math.inf]}
+        # A column of numbers lists its open classes only.
+        listed = np.isnan(column.numbers) if first.cut is not None else ~np.isin(column.values, states)
+        values = {
+            value: first.name if value in first.values else second.name
+            for value, n in counted(column, listed)
+        }
+        return entry | {"states": states} | ({"values": values} if values else {})
+
+    def _coded(self, column: RawColumn, entry: dict[str, Any]) -> dict[str, Any]:
+        """Return a column's entry, and the codes that the loader gives it."""
         order = column.order
         spec: NumericColumn | CategoricalColumn
         if entry["kind"] == "numeric":
@@ -546,134 +394,50 @@ class _Drafting:
             spec = CategoricalColumn(**entry)
         coder = Coder(spec)
         codes = np.array([coder[value] for value in column.values], np.int16)[column.rows]
-        return DraftColumn(column.name, entry, comments, codes=codes)
-
-    def _look(self, y: Mask, member: Mask, once: Mask) -> None:
-        """Find the columns that give the label away, and the proxies of the group.
-
-        Of people with several rows, or of copies, only the rows ``once`` count: otherwise a column of
-        fine numbers seems to tell their labels.
-        """
-        proxies, hints = [], []
-        y, member = y[once], member[once]
-        for name, column in self.draft.columns.items():
-            if name in (self.file_options.label, self.file_options.sensitive):
-                continue
-            coarse, fine = column.codes[once], finely(self.raw[name].of(once))
-            strength = max(told_by(codes, y) for codes in (coarse, fine))
-            right = share(max(right_by(codes, y) for codes in (coarse, fine)))
-            common = share(float(max(y.mean(), 1 - y.mean())))
-            reason = f"alone it tells {right} of the labels; the more frequent label is {common} of them"
-            if strength >= LEAK and name not in self.keep:
-                column.leak = f"suspected leak: {reason}. {_KNOWN_BEFORE}"
-                warning = f"{name} is left out, a suspected leak: {reason}."
-                more = f"{_KNOWN_BEFORE} The card says how to keep it."
-                self.draft.warnings.append(Remark(warning, more))
-                continue
-            state = giving_away(coarse, column.entry["states"], y)
-            if state or strength >= HINT:
-                reason = f"nearly all rows with {state!r} have one label" if state else reason
-                column.comments.append(f"A strong feature: {reason}. {_KNOWN_BEFORE}")
-                hints.append(name)
-            raw = self.raw[name]
-            # Of numbers nearly all different, as weights, no model sees which rows share one.
-            values = raw.rows[once] if len(raw.values) * 5 <= len(raw.rows) else fine
-            v = max(proxy_strength(codes, member) for codes in (coarse, values))
-            if v >= PROXY:
-                proxy_of = self.file_options.sensitive
-                column.comments.append(f"Proxy of {proxy_of}: Cramér's V {number(v, 2)}.")
-                proxies.append((-v, f"{name} ({number(v, 2)})"))
-        if hints:
-            advice = "Check that they are known before it."
-            self.draft.problems.append(f"These columns tell much about the label: {few(hints, 8)}. {advice}")
-        if proxies:
-            names = few([text for _, text in sorted(proxies)], 8)
-            hidden = "Hiding the sensitive column may not hide the group: these go with it (Cramér's V)"
-            self.draft.problems.append(f"{hidden}: {names}.")
-
-    def _repeated_rows(self) -> Mask:
-        """Note or warn that rows repeat; return a mask of one row of each person, or of all rows."""
-        draft = self.draft
-        rows = [self.raw[name].rows for name in draft.columns]
-        person = None if draft.person == EQUAL_ROWS else self._persons()
-        repeated, copied = copies(rows, person)
-        each = np.arange(draft.n_rows)
-        together = person if person is not None else equal_rows(rows) if copied else each
-        once = np.isin(each, np.unique(together, return_index=True)[1])
-        if copied and self.file_options.person not in (EQUAL_ROWS, INDEPENDENT):
-            draft.copies = warning_of_copies(repeated, draft.n_rows)
-        elif repeated:
-            words = "1 row repeats" if repeated == 1 else f"{repeated:,} rows repeat"
-            draft.problems.append(f"{words} another row in all columns that are read.")
-        return once
-
-    def _persons(self) -> NDArray[np.intp] | None:
-        """Return the person of each row, as the card's loader does; None if all rows are independent."""
-        if (person := self.draft.person) is None:
-            return None
-        if person == EQUAL_ROWS:
-            features = [name for name in self.draft.columns_read if name != self.file_options.label]
-            return equal_rows([self.raw[name].rows for name in features])
-        column = self.raw[person]
-        unnamed = column.missing[column.rows]
-        return np.where(unnamed, len(column.values) + np.cumsum(unnamed), column.rows)
+        return {"entry": entry, "codes": codes}
 
 
-def _codes_in(apart: Mapping[str, Sequence[str]]) -> list[str]:
-    """Return codes of columns as ``--missing`` takes them; negative ones of several columns are for all."""
-    columns = Counter(code for codes in apart.values() for code in codes)
-    pairs = ((name, code) for name, codes in apart.items() for code in codes)
-    everywhere = {code for code, n in columns.items() if n > 1 and (as_number(code) or 0) < 0}
-    return list(dict.fromkeys(f"{REST if code in everywhere else name}={code}" for name, code in pairs))
+def _about_numbers(unclear: Mapping[str, Unclear]) -> Iterator[Question]:
+    """Yield the question whether a mark in some columns separates thousands."""
+    texts = [f"{name!r} has {both.example!r}, which may be {both.readings}" for name, both in unclear.items()]
+    if texts:
+        names = in_list(list(unclear))
+        text = f"The column {'; '.join(texts)}. If it stands before decimals, write --decimals {names}"
+        yield text, {"thousands": names}
 
 
-def _without_codes(columns: Mapping[str, RawColumn], file_options: FileOptions) -> dict[str, RawColumn]:
-    """Return the columns with the values that a user calls missing; a DataError says that there is none."""
+def _without_missing(columns: Mapping[str, RawColumn], file_options: FileOptions) -> dict[str, RawColumn]:
+    """Return the columns with the values that a user calls missing; a DataError says that there is none.
+
+    Of the label and the groups, only these and empty values are missing: ``NA`` or ``?`` may be a value.
+    """
+    roles = file_options.label, file_options.sensitive
     missing: dict[str, set[str]] = {name: set() for name in columns}
 
-    def meanings(part: str) -> dict[str, set[str]]:
+    def meant(part: str) -> dict[str, list[str]]:
         """Return the values that a part of the option means, by column."""
         named = [name for name in (*columns, REST) if part.startswith(f"{name}=")]
-        column_name = max(named, key=len, default=None)
-        value = part if column_name is None else part[len(column_name) + 1 :].strip()
-        names = [file_options.label, file_options.sensitive] if column_name is None else [column_name]
-        return {
-            name: {
-                one
-                for one, n in zip(columns[name].values, columns[name].numbers, strict=True)
-                if one == value or (as_number(value) is not None and as_number(value) == n)
-            }
-            for name in (columns if column_name == REST else names)
-        }
+        name = max(named, key=len, default="")
+        value = part[len(name) + 1 :].strip() if named else part
+        names = roles if not named else [name] if name != REST else columns
+        found = {name: same_values(columns[name], value) for name in names}
+        return {name: values for name, values in found.items() if values}
 
-    def known(part: str) -> bool:
-        return any(meanings(part).values())
-
-    for part in values_in_list(file_options.missing, known, "missing"):
-        if not known(part):
-            names = list(meanings(part))
-            of = f"The columns have no value {part!r}"
-            if not part.startswith(f"{REST}="):
-                of = f"The column{'s' * (len(names) > 1)} {' and '.join(map(repr, names))} "
-                of += f"{'have' if len(names) > 1 else 'has'} no value {part.removeprefix(f'{names[0]}=')!r}"
+    for part in values_in_list(file_options.missing, lambda part: bool(meant(part)), "missing"):
+        if not (found := meant(part)):
             raise DataError(
-                of,
-                expected="; ".join(f"of {name!r} {shown(columns[name])}" for name in names[:2]),
-                remedy="correct --missing: values as A,B, those of a column as COLUMN=A,COLUMN=B, those of "
-                f"all as {REST}=A",
+                f"No column has the value that --missing names by {part!r}",
+                expected="; ".join(f"of {name!r} {shown(columns[name])}" for name in roles),
+                remedy="name values of the label and the groups as A,B, those of another column as COLUMN=A, "
+                f"those of all as {REST}=A",
             )
-        for name, values in meanings(part).items():
-            missing[name] |= values
-    return {name: replace(column, none=frozenset(missing[name])) for name, column in columns.items()}
-
-
-def _part(role: str, column: RawColumn, chosen: Side | None, rows: Mask, y: Mask) -> Part:
-    """Return one side of the label or of the groups."""
-    side_column, name, span = column.of(rows), "", ""
-    if chosen is not None and chosen.cut is not None:
-        places = column.places[np.unique(column.rows[rows])]
-        low, high = np.nanmin(places), np.nanmax(places)
-        name = f"below {figure(chosen.cut)}" if high < chosen.cut else f"{figure(chosen.cut)} and more"
-        span = f"from {figure(low)} to {figure(high)}"
-    n, n_favorable = int(rows.sum()), int((rows & y).sum())
-    return Part(role, column.name, tuple(counted(side_column)), n, n_favorable, len(rows), name, span)
+        for name, values in found.items():
+            missing[name] |= {*values}
+    return {
+        name: replace(
+            column,
+            none=frozenset(missing[name]),
+            marks=frozenset({""}) if name in roles else column.marks,
+        )
+        for name, column in columns.items()
+    }

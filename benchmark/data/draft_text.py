@@ -1,4 +1,4 @@
-"""A drafted card as TOML, with a comment at every choice."""
+"""A drafted card as TOML, and the rows that it reads."""
 
 from __future__ import annotations
 
@@ -6,19 +6,49 @@ import re
 import textwrap
 import tomllib
 from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+import pandas as pd
 from pydantic import ValidationError
 
 from benchmark.data.card import Card
-from benchmark.data.draft import NAMED, Draft
+from benchmark.data.draft import Draft, draft
+from benchmark.data.table import Table
 from benchmark.declarations import broken_rules
 from benchmark.errors import CardError
-from benchmark.text.words import few, toml, toml_key
+from benchmark.file_options import FileOptions
+from benchmark.text.words import toml, toml_key
 
 _WIDTH = 110
 _NUMBERS = '# numbers = true  # keeps them beside the bins, for classifiers with encoding = "numbers"'
+
+
+@dataclass(frozen=True, eq=False)
+class UncardedRows:
+    """Rows with the draft of their card."""
+
+    draft: Draft
+    card: str  # the drafted card, as TOML
+    table: Table
+
+
+def read_uncarded(
+    data: pd.DataFrame | str | Path, options: FileOptions, folder: Path, name: str
+) -> UncardedRows:
+    """Return the rows of a file, or of a frame, whose card reads ``data.csv``; nothing is written.
+
+    ``name`` is the card's, and ``folder`` its place. Errors are those of :func:`~benchmark.data.draft.draft`.
+    """
+    source = data if isinstance(data, pd.DataFrame) else Path(data)
+    drafted = draft(source, options, folder)
+    file = source if isinstance(source, Path) else folder / "data.csv"
+    card = card_text(drafted, file, options.min_count, name)
+    schema = Card.model_validate(tomllib.loads(card)).schema()
+    codes = [drafted.columns[column].codes for column in schema.names]
+    return UncardedRows(drafted, card, Table(schema, np.column_stack(codes)))
 
 
 def slug(text: str) -> str:
@@ -45,65 +75,51 @@ def card_text(draft: Draft, file: Path, min_count: int, name: str | None = None)
 
 
 def _lines(draft: Draft, file: Path, min_count: int, name: str | None) -> Iterator[str]:
-    roles = draft.roles
+    roles, reading = draft.roles, draft.reading
     stem = file.name.removesuffix(".gz").rpartition(".")[0] or file.name
     yield from _comment(
-        f"A draft of a card for {file.name}, by betabench. It runs as it is. Each choice has a comment: read "
-        "them, correct errors, and add the facts that only you know. docs/adding/dataset.md explains the "
-        f"fields. Every state of a feature stands for at least {min_count} rows. States, and groups of any "
-        "size, are named here: share the card only if they may be public. Results of a run count decisions "
-        "by group and label, and a count may be one person. Nothing is anonymized in a stricter sense. If a "
-        "category's states have an order, list them in order and set 'ordered' to true."
+        f"A draft of a card for {file.name}, by betabench. It runs as it is. Read the comments, correct "
+        "errors, and add the facts that only you know. docs/adding/dataset.md explains the fields. Every "
+        f"state of a feature stands for at least {min_count} rows. States, and groups of any size, are named "
+        "here: share the card only if they may be public. Results of a run count decisions by group and "
+        "label, and a count may be one person. Nothing is anonymized in a stricter sense. If a category's "
+        "states have an order, list them in order and set 'ordered' to true."
     )
     yield f"name = {toml(name or slug(stem))}"
     yield f"title = {toml(' '.join(stem.replace('_', ' ').split()) or 'Table')}"
-    task = f"{len(draft.columns_read)} columns of {file.name}. The task is to predict {roles['label']}."
+    task = f"{len(draft.columns)} columns of {file.name}. The task is to predict {roles['label']}."
     yield f"description = {toml(task)}"
     yield 'licence = ""  # under which terms the data may be used'
-    if draft.copies:
-        yield f"warning = {toml(str(draft.copies))}"
     yield from _comment("The file shows these problems. Who is missing from it, and how was it recorded?")
-    problems = "".join(f"  {toml(str(problem))},\n" for problem in (*draft.warnings, *draft.problems))
-    yield f"known_problems = [\n{problems}]" if problems else "known_problems = []"
-    yield ""
-    for role, value in roles.items():
-        if role in draft.role_comments:
-            yield from _comment(draft.role_comments[role])
-        yield f"{role} = {toml(value)}"
+    problems = dict.fromkeys((*reading.warnings, *map(str, reading.left_out)))
+    yield "known_problems = [" + "".join(f"\n  {toml(problem)}," for problem in problems)
+    yield "]\n"
+    for part in reading.parts:
+        yield from _comment(f"{part}")
+    yield from (f"{role} = {toml(value)}" for role, value in roles.items())
     yield from _comment(
         "Bias is planted on this edge. Without it the network may not link group and label, and the bias "
         "would have nothing to act on."
     )
     yield f"required_edges = [[{toml(roles['sensitive_feature'])}, {toml(roles['label'])}]]"
     if draft.person is not None:
-        yield from _comment(
-            "All rows of a person stand on one side of every split. This column is no feature."
-        )
-        yield f"person = {toml(draft.person)}"
-    if draft.filter:
-        yield from _comment("Only rows with these values are read: the others have no label or no group.")
-        yield f"filter = {toml(draft.filter)}"
+        yield f"person = {toml(draft.person)}  # whose rows stand on one side of every split"
     if draft.exclude:
-        yield from _comment("Rows with these values are left out: they have no label or no group.")
-        yield f"exclude = {toml(draft.exclude)}"
-    advice = "To use it, delete this entry and uncomment its table below."
-    leaks = {name: f"{column.leak} {advice}" for name, column in draft.columns.items() if column.leak}
-    for reason, names in _by_reason({**draft.dropped, **leaks}):
+        yield f"exclude = {toml(draft.exclude)}  # these rows have no label or no group"
+    by_reason: dict[str, list[str]] = {}
+    for column, reason in draft.dropped.items():
+        by_reason.setdefault(reason, []).append(column)
+    for reason, names in by_reason.items():
         yield from ("", "[[dropped]]", f"columns = {toml(names)}", f"reason = {toml(reason)}")
     yield from ("", "[source]")
     yield from _comment(" ".join(draft.table.remarks))
     yield from _source(draft)
     for name, column in draft.columns.items():
-        table = [f"[columns.{toml_key(name)}]", *_entry(column.entry)]
-        if "bins" in column.entry and name not in (roles["label"], roles["sensitive_feature"]):
-            table.append(_NUMBERS)
-        comments = [line for comment in column.comments for line in _comment(comment)]
         yield ""
-        if column.leak:
-            yield from _comment(f"SUSPECTED LEAK, left out: {column.leak.partition(': ')[2]}")
-            yield from (f"# {line}" for line in table)
-        else:
-            yield from (*comments, *table)
+        yield from _comment(str(column))
+        yield from (f"[columns.{toml_key(name)}]", *_entry(column.entry))
+        if "bins" in column.entry and name not in (roles["label"], roles["sensitive_feature"]):
+            yield _NUMBERS
     yield from ("", "[network]")
     yield from _comment(
         "On Adult and COMPAS, networks learned with this score ranked techniques nearly as real rows do. "
@@ -147,22 +163,3 @@ def _comment(text: str) -> Iterator[str]:
     yield from textwrap.wrap(
         plain, _WIDTH, initial_indent="# ", subsequent_indent="# ", break_on_hyphens=False
     )
-
-
-def summary_lines(draft: Draft) -> Iterator[str]:
-    """Yield a few lines on a draft besides its warnings, first on how labels and groups were read."""
-    assert draft.reading is not None
-    yield from draft.reading.lines()
-    names = list(draft.columns_read)
-    yield f"{len(names)} columns are read, in {draft.n_rows:,} rows: {few(names, 20, 'others')}."
-    for reason, dropped in _by_reason(draft.dropped):
-        yield f"Left out: {few(dropped, 8)}: {reason}."
-    if {*draft.dropped.values()} - {NAMED}:
-        yield "To keep such a column nevertheless, name it with --keep."
-    shown = set(map(str, draft.reading.left_out))
-    yield from (f"Note: {problem}" for problem in draft.problems if problem not in shown)
-
-
-def _by_reason(reasons: Mapping[str, str]) -> Iterator[tuple[str, list[str]]]:
-    for reason in dict.fromkeys(reasons.values()):
-        yield reason, [name for name, given in reasons.items() if given == reason]

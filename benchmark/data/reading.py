@@ -1,35 +1,24 @@
-"""The account of how a file was read: labels, groups, rows left out. It is printed first."""
+"""The account of how a file was read: labels, groups, rows left out, and each column. It is printed first."""
 
 from __future__ import annotations
 
-import itertools
 import math
-from collections.abc import Iterator
-from dataclasses import dataclass
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from benchmark.text.words import few, share
+from benchmark.errors import DataError
+from benchmark.text.words import as_number, few, share
 
 FEW_ROWS = 30  # fewest rows from which a group's numbers tell anything
 
-_Mask = NDArray[np.bool_]
-_Sides = NDArray[np.float64]  # whether each row is on a side: 1, 0, or NaN if that is unknown
 _MOST_SHOWN = 8  # values that a line names
 _CLEAR, _LARGE = 3.0, 0.05  # standard errors, and distance, from which two shares differ clearly
-
-
-@dataclass(frozen=True)
-class Remark:
-    """A warning: a line that says what it is, and what else a reader may need."""
-
-    short: str
-    more: str = ""
-
-    def __str__(self) -> str:
-        return f"{self.short} {self.more}".rstrip()
+_RATES = "one rate for each group, such as --true-rate deprived=0.4,favored=0.42"
 
 
 @dataclass(frozen=True)
@@ -44,25 +33,18 @@ class Part:
     favorable: int  # number of rows with the favorable label
     n_rows: int  # number of rows on both sides
     name: str = ""  # the name of numbers that a condition chose: ``"10 and more"``
-    span: str = ""  # the smallest and the largest of these numbers
-
-    @property
-    def named(self) -> str:
-        """The column and its values, in few words."""
-        return f"{self.column} = {self.name or few([value for value, _ in self.values], 3, 'others')}"
 
     def __str__(self) -> str:
-        if self.name:
-            text = f"{self.column} = {self.name} ({self.span}): {self.rows:,} rows"
-        elif len(self.values) == 1:
-            text = f"{self.column} = {self.values[0][0]!r}: {self.rows:,} rows"
-        else:
-            named = [f"{value!r} ({n:,})" for value, n in self.values]
-            text = f"{self.column} = {few(named, _MOST_SHOWN, 'other values')}: {self.rows:,} rows"
+        values = [f"{value!r} ({n:,})" for value, n in self.values]
+        if len(values) == 1:
+            values = [repr(self.values[0][0])]
+        named = self.name or few(values, _MOST_SHOWN, "other values")
         if self.role in ("favorable", "unfavorable"):
-            return f"{self.role} label: {text}, {share(self.rows / self.n_rows)}."
+            end = f"{share(self.rows / self.n_rows)}."
+            return f"{self.role} label: {self.column} = {named}: {self.rows:,} rows, {end}"
         rate = share(self.favorable / self.rows)
-        return f"{self.role} group: {text}, of which {rate} have the favorable label."
+        text = f"{self.role} group: {self.column} = {named}: {self.rows:,} rows"
+        return f"{text}, of which {rate} have the favorable label."
 
 
 @dataclass(frozen=True)
@@ -71,36 +53,41 @@ class LeftOut:
 
     rows: int  # number of rows
     why: str  # the reason, in words that follow "rows with"
-    # Share of favorable labels, and of the deprived group, among these rows and among the rows that are read;
-    # None if no row's is known.
-    with_label: tuple[float, float] | None = None
-    with_group: tuple[float, float] | None = None
-    goes_with: str = ""  # ``"label"`` or ``"group"`` if both shares differ clearly
-    may_turn: bool = False  # whether these rows could change which group is better off
+    compared: str = ""  # shares of the favorable label, or of the deprived group, in them and in the others
+    goes_with: str = ""  # ``"label"`` or ``"group"`` if these shares differ clearly
 
     def __str__(self) -> str:
-        rows, verb = ("row", "is") if self.rows == 1 else ("rows", "are")
-        text = f"{self.rows:,} {rows} with {self.why} {verb} left out"
-        if shares := self.with_label or self.with_group:
-            out, others = map(share, shares)
-            have = "have the favorable label" if self.with_label else "are in the deprived group"
-            text += f": {out} of them {have}, {others} of the others"
+        rows = "1 row is" if self.rows == 1 else f"{self.rows:,} rows are"
+        text = f"{rows} left out: {self.why}"
+        if self.compared:
+            text += f"; {self.compared}"
         if not self.goes_with:
             return f"{text}."
-        turn = " and could change which group is better off" * self.may_turn
-        return f"{text}. So leaving them out is associated with the {self.goes_with}{turn}."
+        return f"{text}. So leaving them out is associated with the {self.goes_with}."
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class ColumnReading:
     """How one column of a file was read: a row of the table of what was read, dropped and merged."""
 
     name: str
     read_as: str  # ``"label"``, ``"group"``, ``"number"``, ``"category"``, ``"person"`` or ``"dropped"``
-    states: tuple[str, ...] = ()  # its values, or bins of its numbers; none if it is dropped
+    reason: str = ""  # why it is dropped, or what to check
     missing: int = 0  # rows whose value is missing
     merged: int = 0  # rows whose rarer value is read as one state for all of them
-    reason: str = ""  # why it is dropped, or what to check
+    entry: Mapping[str, Any] = field(default_factory=dict)  # its table in the card; empty if it is no feature
+    codes: NDArray[np.int16] = field(default_factory=lambda: np.empty(0, np.int16))  # each row's state
+
+    @property
+    def states(self) -> tuple[str, ...]:
+        """Its values, or bins of its numbers; none if it is no feature."""
+        return tuple(self.entry.get("states", ()))
+
+    def __str__(self) -> str:
+        """Return what a reader of the column must know."""
+        parts = [f"{self.missing:,} rows lack a value"] * (self.missing > 0)
+        parts += [f"{self.merged:,} rows have rarer values, which are one state"] * (self.merged > 0)
+        return "; ".join([*parts, *filter(None, [self.reason])])
 
 
 @dataclass(frozen=True)
@@ -112,73 +99,110 @@ class Reading:
     rows: int  # rows that are read
     parts: tuple[Part, ...]  # the favorable and the unfavorable label, the deprived and the favored group
     left_out: tuple[LeftOut, ...]  # rows that are left out
-    numbers: tuple[str, ...] = ()  # sentences on columns that do not write numbers as Python does
-    merged: str = ""  # advice, if several unnamed values count as unfavorable
-    unseen: tuple[str, ...] = ()  # sentences on what a look at the file may miss: blanks, further sheets
-    about_columns: tuple[Remark, ...] = ()  # warnings on groups and columns
-    columns: tuple[ColumnReading, ...] = ()  # each column of the file, in its order
-
-    def lines(self) -> Iterator[str]:
-        """Yield the lines of the account, without the warnings."""
-        of = f" of {self.rows_in_file:,}" if self.rows < self.rows_in_file else ""
-        yield f"How {self.file} is read, {self.rows:,}{of} rows:"
-        for part in self.parts:
-            yield f"- {part}"
-            if part.role == "unfavorable" and self.merged:
-                yield f"  {self.merged}"
-        yield from (f"- {rows}" for rows in self.left_out if not rows.goes_with)
-        yield from (f"- numbers of {words}" for words in self.numbers)
-        yield from (f"- {words}" for words in self.unseen)
+    columns: tuple[ColumnReading, ...] = ()  # those of the file, in its order
+    forms: tuple[str, ...] = ()  # sentences on forms of numbers, blanks around values, and further sheets
+    notes: tuple[str, ...] = ()  # warnings on groups, columns and repeated rows
 
     @property
-    def warnings(self) -> tuple[Remark, ...]:
+    def warnings(self) -> tuple[str, ...]:
         """What a reader of any result needs: on rows left out, groups and columns."""
-        left = (Remark(str(rows)) for rows in self.left_out if rows.goes_with)
         small = (
-            Remark(
-                f"The {part.role} group has {part.rows:,} rows. Numbers on fewer than {FEW_ROWS} rows are "
-                "mostly chance: do not act on them."
-            )
+            f"The {part.role} group has {part.rows:,} rows: its numbers are mostly chance. Do not use them."
             for part in self.parts[2:]
             if part.rows < FEW_ROWS
         )
-        return (*left, *small, *self.about_columns)
+        clear = (str(rows) for rows in self.left_out if rows.goes_with)
+        return (*clear, *small, *self.notes)
 
     def __str__(self) -> str:
-        return "\n".join([*(f"Warning: {warning}" for warning in self.warnings), *self.lines()])
+        of = f" of {self.rows_in_file:,}" if self.rows < self.rows_in_file else ""
+        left = [rows for rows in self.left_out if not rows.goes_with]
+        columns = [f"{c.name}, {c.read_as}: {c}" for c in self.columns if str(c)]
+        lines = [f"- {line}" for line in (*self.parts, *left, *self.forms, *columns)]
+        warnings = [f"Warning: {warning}" for warning in self.warnings]
+        return "\n".join([*warnings, f"How {self.file} is read, {self.rows:,}{of} rows:", *lines])
 
 
-def left_out(rows: _Mask, why: str, read: _Mask, y: _Sides, member: _Sides) -> LeftOut:
+def left_out(
+    rows: NDArray[np.bool_],
+    why: str,
+    read: NDArray[np.bool_],
+    y: NDArray[np.float64],
+    member: NDArray[np.float64],
+) -> LeftOut:
     """Return a comparison of rows that are left out with the rows that are read.
 
     ``y`` tells for each row of the file whether it has the favorable label, ``member`` whether it is in the
-    deprived group.
+    deprived group: 1, 0, or NaN if that is unknown.
     """
-    n, shares = int(rows.sum()), dict[str, Any]()
-    for column, values in (("label", y), ("group", member)):
+    n, compared = int(rows.sum()), ""
+    for column, values, have in (
+        ("label", y, "have the favorable label"),
+        ("group", member, "are in the deprived group"),
+    ):
         out, others = values[rows & ~np.isnan(values)], values[read]
         if not len(out):
             continue
-        both: dict[str, Any] = {f"with_{column}": (float(out.mean()), float(others.mean()))}
+        compared = f"{share(out.mean())} of them {have}, {share(others.mean())} of the others"
         together = np.concatenate([out, others]).mean()
         error = math.sqrt(together * (1 - together) * (1 / len(out) + 1 / len(others)))
         if abs(out.mean() - others.mean()) > max(_LARGE, _CLEAR * error):
-            return LeftOut(n, why, **both, goes_with=column, may_turn=_may_turn(rows, read, y, member))
-        shares |= both
-    return LeftOut(n, why, **shares)
+            return LeftOut(n, why, compared, column)
+    return LeftOut(n, why, compared)
 
 
-def _may_turn(rows: _Mask, read: _Mask, y: _Sides, member: _Sides) -> bool:
-    """Return whether unknown labels or groups of rows left out could change which group is better off."""
-    # The unknown value may be the same for all, or follow the known one, or be its opposite.
-    of_group = (np.ones_like(y), np.zeros_like(y), y, 1 - y)
-    of_label = (member, 1 - member)
-    differences = []
-    for group, label in itertools.product(of_group, of_label):
-        groups = np.where(np.isnan(member), group, member)
-        labels = np.where(np.isnan(y), label, y)
-        one, other = (labels[(rows | read) & ~np.isnan(labels) & (groups == side)] for side in (1, 0))
-        if len(one) and len(other):
-            differences.append(float(one.mean() - other.mean()))
-    now = float(y[read & (member == 1)].mean() - y[read & (member == 0)].mean())
-    return any(difference * now < 0 for difference in differences)
+def parse_rates(text: str) -> dict[str, float]:
+    """Return rates by group from a text such as ``"F=0.4,M=0.42"``; a DataError says that it is malformed."""
+    rates: dict[str, float] = {}
+    end = 0
+    # A name may hold commas and equals signs; a rate holds neither.
+    for match in re.finditer(r"\s*(.+?)\s*=\s*([^=,]*?)\s*(?:,|$)", text):
+        rate = as_number(match[2])
+        if match.start() != end or rate is None or match[1] in rates:
+            break
+        rates[match[1]], end = rate, match.end()
+    if not rates or end < len(text):
+        problem = "The outside rates cannot be read"
+        raise DataError(problem, expected=_RATES, got=repr(text), remedy="correct --true-rate")
+    return rates
+
+
+def rates_of_sides(given: Mapping[Any, float] | str, reading: Reading) -> dict[str, float]:
+    """Return the rates of the groups ``"deprived"`` and ``"favored"``.
+
+    ``given`` has rates by these two names, or by a group's only value, as the file writes it; a text is
+    parsed. A DataError says that a rate is out of range, or a group unknown or without a rate.
+    """
+    rates = (
+        parse_rates(given) if isinstance(given, str) else {str(name): float(r) for name, r in given.items()}
+    )
+    for name, rate in rates.items():
+        if not 0 <= rate <= 1:  # NaN included
+            percent = f"write {rate / 100:g} for {rate:g} %" if 1 < rate <= 100 else "correct --true-rate"
+            expected = "a share of the group from 0 to 1"
+            problem = f"The outside rate of {name!r} is out of range"
+            raise DataError(problem, expected=expected, got=f"{rate:g}", remedy=percent)
+    sides = reading.parts[2:]
+    names = {
+        part.role: [part.role, part.name or (part.values[0][0] if len(part.values) == 1 else part.role)]
+        for part in sides
+    }
+    found = {
+        role: [rate for name, rate in rates.items() if any(_same(name, own) for own in own_names)]
+        for role, own_names in names.items()
+    }
+    if len(rates) != 2 or not all(found.values()):
+        raise DataError(
+            f"The outside rates are not those of the two groups of {sides[0].column!r}",
+            expected=" and ".join(
+                f"a rate of {' or '.join(map(repr, dict.fromkeys(own)))}" for own in names.values()
+            ),
+            got=", ".join(map(repr, rates)),
+            remedy=f"give {_RATES}",
+        )
+    return {role: own[0] for role, own in found.items()}
+
+
+def _same(name: str, other: str) -> bool:
+    number = as_number(name)
+    return name == other or (number is not None and number == as_number(other))

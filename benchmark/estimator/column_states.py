@@ -15,7 +15,6 @@ from numpy.typing import NDArray
 from pydantic import ValidationError
 
 from benchmark.data.card_parts import MISSING_MARKS, CategoricalColumn, NumericColumn
-from benchmark.data.doubts import mean_the_same
 from benchmark.data.load import Coder
 from benchmark.data.number_form import PLAIN, forms_of
 from benchmark.data.raw import RawColumn
@@ -203,8 +202,9 @@ def learn_groups(
 def _require_apart(raw: RawColumn, named: Sequence[str], deprived: NDArray[np.bool_]) -> None:
     """Refuse a deprived group if another group seems to be the same in another spelling."""
     for i, j in itertools.product(np.flatnonzero(deprived), np.flatnonzero(~deprived)):
-        if mean_the_same(raw, int(i), int(j)):
-            member, double = raw.values[i], raw.values[j]
+        member, double = raw.values[i], raw.values[j]
+        short, long = sorted((member.casefold(), double.casefold()), key=len)
+        if long.startswith(short) and long.isalpha():  # f, F and Female
             raise RowsError(
                 f"In the sensitive column {raw.name!r} {member!r} is deprived, but {double!r}, which seems "
                 "to mean the same, is not",

@@ -99,7 +99,7 @@ def first_experiment(
     """Return the content of an experiment file on ``n_rows`` rows, for a card ``card.toml`` beside it.
 
     The choices are those of :func:`benchmark.quick`; ``true_rates`` are as
-    :func:`~benchmark.data.true_rates.rates_of_sides` returns them. An ExperimentError or UnknownNameError
+    :func:`~benchmark.data.reading.rates_of_sides` returns them. An ExperimentError or UnknownNameError
     says that a choice is wrong, a BiasError that the kind of bias needs more than its name.
     """
     levels = _levels(doses, betas)

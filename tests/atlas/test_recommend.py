@@ -246,7 +246,7 @@ def test_rows_without_a_group_are_said(
     rows.to_csv(tmp_path / "people.csv", index=False)
     words = ["--label", "hired", "--favorable", "yes", "--sensitive", "sex", "--deprived", "f"]
     assert main(["recommend", str(tmp_path / "people.csv"), *words, "--atlas", str(world(alike))]) == 0
-    assert "90 rows with no 'sex' are left out" in capsys.readouterr().out.replace("\n", " ")
+    assert "90 rows are left out: no 'sex'" in capsys.readouterr().out.replace("\n", " ")
 
 
 def test_the_corrected_interval_decides_what_is_shown(world: World) -> None:

@@ -3,17 +3,17 @@
 import gzip
 import random
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
 import pandas as pd
 import pytest
 
-from benchmark.data.card import load_card
+from benchmark.data.doubts import DoubtError
 from benchmark.data.draft import Draft, draft
-from benchmark.data.draft_text import card_text, summary_lines
+from benchmark.data.draft_text import card_text, read_uncarded
 from benchmark.data.load import Dataset, load_dataset
-from benchmark.data.uncarded import read_uncarded
 from benchmark.errors import BetabenchError
 from benchmark.file_options import FileOptions
 from benchmark.network.learn import learn_network
@@ -41,9 +41,9 @@ def drafted(folder: Path, content: str | bytes, wish: FileOptions = WISH) -> tup
     made = draft(file, wish, folder)
     (folder / "card.toml").write_text(card_text(made, file, wish.min_count), encoding="utf-8")
     dataset = load_dataset(folder / "card.toml")
-    assert list(dataset.card.columns) == list(made.columns_read)
+    assert list(dataset.card.columns) == list(made.columns)
     assert not dataset.unused
-    for i, column in enumerate(made.columns_read.values()):
+    for i, column in enumerate(made.columns.values()):
         assert np.array_equal(dataset.table.codes[:, i], column.codes)
         sizes = np.bincount(column.codes, minlength=len(column.entry["states"]))
         assert sizes.min() >= (1 if column.name == wish.sensitive else wish.min_count), (column.name, sizes)
@@ -76,7 +76,7 @@ def found(words: str) -> Callable[[Draft, Dataset], bool]:
 
 
 AWKWARD: dict[str, tuple[str | bytes, Callable[[Draft, Dataset], bool]]] = {
-    "60 columns, 200 rows": (wide(), lambda made, _: len(made.columns_read) == 60),
+    "60 columns, 200 rows": (wide(), lambda made, _: len(made.columns) == 60),
     "5,000 states": (text(rows(6000, code=lambda i: f"k{i % 5000}")), without("code", "5,000 different")),
     "12 people": (
         text(rows(400, kin=lambda i: "rare" if i < 12 else "common")),
@@ -91,7 +91,7 @@ AWKWARD: dict[str, tuple[str | bytes, Callable[[Draft, Dataset], bool]]] = {
     "European decimals": (
         text(rows(size=lambda i: f"{spread(i)},5"), ";"),
         lambda made, dataset: dataset.card.columns["size"].decimal == ","
-        and "200 to below 400" in str(made.columns["size"]),
+        and "200 to below 400" in made.columns["size"].states,
     ),
     "thousands": (text(rows(pay=lambda i: f'"1,{spread(i):03}.5"')), of_bins("pay", "1200")),
     "repeated names": (
@@ -100,7 +100,7 @@ AWKWARD: dict[str, tuple[str | bytes, Callable[[Draft, Dataset], bool]]] = {
     ),
     "the same twice": (
         text(rows(a=lambda i: i % 3, b=lambda i: "xyz"[i % 3])),
-        without("b", "tells the same as 'a'"),
+        lambda made, _: {"a", "b"} <= made.columns.keys(),
     ),
     "UTF-16": (text(rows(a=lambda i: "äöü"[i % 3])).encode("utf-16"), of("a", "ä", "ö", "ü")),
     "Latin-1": (text(rows(a=lambda i: "äöü"[i % 3])).encode("latin-1"), found("which is a guess")),
@@ -122,7 +122,7 @@ AWKWARD: dict[str, tuple[str | bytes, Callable[[Draft, Dataset], bool]]] = {
     ),
     "zeros": (
         text(rows(gain=lambda i: 0 if i % 3 else spread(i) + 1000)),
-        lambda made, _: made.columns_read["gain"].entry["states"][0] == "0",
+        lambda made, _: made.columns["gain"].entry["states"][0] == "0",
     ),
     "odd names": (
         text(rows(a=lambda i: i % 2)).replace(",a\n", ',"a ""b"" [c] = ""\n'.replace('""\n', '"\n')),
@@ -170,8 +170,8 @@ def test_the_line_that_keeps_numbers_beside_bins_is_there_to_be_uncommented(tmp_
         (text(rows()) + "F,yes\n", WISH, "Line 202"),
         (text(rows()), FileOptions("Y", "yes", "sex"), "did you mean 'y'?"),
         (text(rows()), FileOptions("y", "Yes", "sex"), "did you mean 'yes'?"),
-        (text(rows()), FileOptions("y", None, "sex"), "The favorable value of 'y' is not named"),
-        (text(rows()), FileOptions("y", "yes", "y"), "cannot be the label and the sensitive column"),
+        (text(rows()), FileOptions("y", None, "sex"), "--favorable must be named"),
+        (text(rows()), FileOptions("y", "yes", "y"), "cannot be the label column and the sensitive column"),
         (text(rows()), FileOptions("y", ">= 3", "sex"), "is no condition for the column 'y'"),
         (text(rows()), FileOptions("y", "yes,no", "sex"), "0 rows are unfavorable"),
         (text(rows()), FileOptions("y", "yes", "sex", "X"), "The column 'sex' has no value 'X'"),
@@ -189,20 +189,29 @@ def test_what_cannot_be_drafted_is_a_sentence(
 
 
 @pytest.mark.parametrize(
-    ("label", "favorable", "sensitive", "deprived", "roles"),
+    ("label", "favorable", "sensitive", "deprived", "roles", "others"),
     [
-        ("flag", "1", "sex", "sex=F", ("1", "F")),
-        ("truth", "TRUE", "sex", "F", ("TRUE", "F")),
-        ("grade", "A,B", "sex", "F", ("A or B", "F")),
-        ("points", ">= 10", "age", "< 25", ("10 and more", "below 25")),
-        ("points", "> 10", "age", "<= 25", ("11 and more", "below 26")),
-        ("y", "yes", "job", "job=clerk,cook", ("yes", "clerk or cook")),
-        ("y", "yes", "twelve", "z", ("yes", "z")),
-        ("sign", "+", "sex", "F", ("+", "F")),
+        ("flag", "1", "sex", "sex=F", ("1", "F"), {}),
+        ("truth", "TRUE", "sex", "F", ("TRUE", "F"), {}),
+        ("grade", "A,B", "sex", "F", ("A or B", "F"), {"unfavorable": "C,D"}),
+        ("grade", "*", "sex", "F", ("A or B or C", "F"), {"unfavorable": "D"}),
+        ("points", ">= 10", "age", "< 25", ("10 and more", "below 25"), {}),
+        ("points", "> 10", "age", "<= 25", ("above 10", "up to 25"), {}),
+        ("points", "> 10", "age", None, ("above 10", "up to 25"), {"favored": "> 25"}),
+        ("y", "yes", "job", "job=clerk,cook", ("yes", "clerk or cook"), {"favored": "job=smith"}),
+        ("y", "yes", "job", "clerk", ("yes", "clerk"), {"favored": "*"}),
+        ("y", "yes", "twelve", "z", ("yes", "z"), {}),
+        ("sign", "+", "sex", "F", ("+", "F"), {}),
     ],
 )
 def test_roles_are_values_of_the_file_numbers_or_conditions(
-    label: str, favorable: str, sensitive: str, deprived: str, roles: tuple[str, str], tmp_path: Path
+    label: str,
+    favorable: str,
+    sensitive: str,
+    deprived: str | None,
+    roles: tuple[str, str],
+    others: dict[str, str],
+    tmp_path: Path,
 ) -> None:
     content = text(
         rows(
@@ -216,8 +225,9 @@ def test_roles_are_values_of_the_file_numbers_or_conditions(
             twelve=lambda i: "z" if i % 25 == 0 else "other",
         )
     )
-    _, dataset = drafted(tmp_path, content, FileOptions(label, favorable, sensitive, deprived))
+    _, dataset = drafted(tmp_path, content, FileOptions(label, favorable, sensitive, deprived, **others))
     card = dataset.card
+    assert len(dataset.table) == 300
     assert (card.favorable_label, card.deprived_group) == roles
     assert len(card.columns[label].states) == 2
 
@@ -229,43 +239,45 @@ def test_leaks_proxies_and_the_group_are_named(tmp_path: Path) -> None:
         row += ["done" if row[1] == "yes" or i % 50 == 0 else "open", row[0].lower() if i % 9 else "m"]
     made, dataset = drafted(tmp_path, text((header, cells)), FileOptions("y", "yes", "sex"))
     assert "paid" not in dataset.card.columns
-    assert "suspected leak" in made.columns["paid"].leak
-    assert "Proxy of sex" in " ".join(made.columns["wears"].comments)
-    assert "was not named" in made.warnings[0].short
-    said = "\n".join(summary_lines(made))
-    assert "paid is left out" in str(made.reading)
-    assert "wears (0.8" in said
-    # To keep what was left out, its entry goes and its table is uncommented.
-    card = (tmp_path / "card.toml").read_text(encoding="utf-8")
-    start, end = card.index("[[dropped]]"), card.index("[source]")
-    kept = (card[:start] + card[end:]).replace("# [columns.paid]", "[columns.paid]")
-    (tmp_path / "card.toml").write_text(kept.replace("# kind", "kind").replace("# states", "states"))
-    assert "paid" in load_card(tmp_path / "card.toml").columns
+    assert "suspected leak" in made.dropped["paid"]
+    assert "proxy of sex: Cramér's V 0.8" in made.columns["wears"].reason
+    assert any("The deprived group was not named" in note for note in made.reading.warnings)
+    assert any("paid is left out" in note for note in made.reading.warnings)
+    _, kept = drafted(tmp_path, text((header, cells)), FileOptions("y", "yes", "sex", keep="paid"))
+    assert "paid" in kept.card.columns
 
 
 def test_rows_without_group_or_label_are_left_out_and_rare_values_are_not_listed(tmp_path: Path) -> None:
     table = text(rows(400, town=lambda i: "big" if i % 3 else f"village{i}"))
     odd = "X,yes,cook,big\n,no,cook,big\nF,?,cook,big\n"
-    made, dataset = drafted(tmp_path, table + odd)
+    with pytest.raises(DoubtError) as raised:
+        drafted(tmp_path, table + odd)
+    assert raised.value.options == {"unfavorable": "no,?", "favored": "M,X"}
+    made, dataset = drafted(tmp_path, table + odd, replace(WISH, unfavorable="no", favored="M,X"))
     assert len(dataset.table) == 401
-    assert dataset.card.filter == {"y": ("no", "yes"), "sex": ("F", "M", "X")}
-    assert sum("left out" in problem for problem in made.problems) == 2
-    # A rare value of the sensitive column stays a group of its own, one of the others.
-    assert dataset.card.columns["sex"].states == ("F", "M", "X")
+    assert dataset.card.exclude == {"y": ("?",), "sex": ("",)}
+    assert [str(out) for out in made.reading.left_out] == [
+        "1 row is left out: a 'y' on neither side ('?'); 100 % of them are in the deprived group, 55 % of "
+        "the others.",
+        "1 row is left out: no 'sex'; 0 % of them have the favorable label, 49 % of the others.",
+    ]
+    assert dataset.card.columns["sex"].states == ("F", "M or X")
     (favored,) = [part for part in made.reading.parts if part.role == "favored"]
     assert dict(favored.values)["X"] == 1
     assert dataset.card.columns["town"].others == "other"
     assert "village" not in (tmp_path / "card.toml").read_text(encoding="utf-8")
+    town = made.columns["town"]
+    assert (town.read_as, town.states, town.missing, town.merged) == ("category", ("big", "other"), 0, 134)
 
 
 def test_a_number_of_each_row_is_no_feature_where_rows_are_left_out(tmp_path: Path) -> None:
     header, cells = rows(patient=lambda i: i * 37 % 200 + 1)  # in no order
     for own in cells[::11]:
         own[0] = "?"
-    made, _ = drafted(tmp_path, text((header, cells)))
+    made, _ = drafted(tmp_path, text((header, cells)), replace(WISH, favored="M"))
     assert made.dropped == {"patient": "numbers the rows"}
-    (line,) = [own for own in summary_lines(made) if "are left out" in own]
-    assert line.startswith("- 19 rows with no 'sex' ('?' counts as missing) are left out")
+    (line,) = [own for own in str(made.reading).splitlines() if "are left out" in own]
+    assert line.startswith("- 19 rows are left out: a 'sex' on neither side ('?')")
 
 
 def test_a_category_keeps_the_order_that_is_known(tmp_path: Path) -> None:

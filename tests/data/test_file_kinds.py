@@ -13,11 +13,10 @@ import pytest
 
 from benchmark.data.card_parts import Source, SourceFile
 from benchmark.data.draft import draft
-from benchmark.data.draft_text import card_text
+from benchmark.data.draft_text import card_text, read_uncarded
 from benchmark.data.load import Dataset, load_dataset
 from benchmark.data.raw import as_csv, read_rows, rows_of_frame
 from benchmark.data.sniff import read_frame
-from benchmark.data.uncarded import read_uncarded
 from benchmark.errors import DataError
 from benchmark.file_options import FileOptions
 from tests.helpers.made_up_files import people, text
@@ -198,7 +197,7 @@ def test_types_of_a_frame_are_believed(tmp_path: Path) -> None:
     made = read_uncarded(frame, FileOptions("y", "True", "sex", "f", keep="day,zip"), tmp_path, "data")
     assert not list(tmp_path.iterdir())
     kinds = {name: column.entry["kind"] for name, column in made.draft.columns.items()}
-    assert {name for name, kind in kinds.items() if kind == "numeric"} == {"pay"}
+    assert {name for name, kind in kinds.items() if kind == "numeric"} == {"pay", "mixed"}
     assert made.draft.columns["grade"].entry["states"] == ["3", "2", "1"]
     # The card reads the same rows from the frame's CSV.
     (tmp_path / "card.toml").write_text(made.card, encoding="utf-8")
