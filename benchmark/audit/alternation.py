@@ -23,7 +23,7 @@ from numpy.typing import ArrayLike, NDArray
 from pydantic import BaseModel, Field, StrictInt, model_validator
 
 from benchmark.data.card import load_card
-from benchmark.data.raw import read_files
+from benchmark.data.raw import read_card
 from benchmark.data.source import ANYWHERE, DataNotFoundError, Sources, read_sources
 from benchmark.declarations import load_experiment_file
 from benchmark.errors import DataError, ExperimentError, UnknownNameError
@@ -347,13 +347,9 @@ def _rows(experiment: AlternationExperiment, sources: Sources) -> pd.DataFrame:
             got=error.got,
             remedy=error.remedy,
         ) from error
-    frames = [
-        pd.DataFrame({name: column.cells for name, column in rows.columns.items()})
-        for rows in read_files(card, files)
-    ]
-    names = {spec.source or name: name for name, spec in card.columns.items()}
-    raw = pd.concat(frames, ignore_index=True).rename(columns=names)
-    raw = raw[list(dict.fromkeys([*used, *experiment.keep]))]
+    columns = read_card(card, files).columns
+    named = dict.fromkeys([*used, *experiment.keep])
+    raw = pd.DataFrame({name: columns[card.columns[name].source or name].cells for name in named})
     selected = pd.Series(True, index=raw.index)
     for name, values in experiment.keep.items():
         selected &= raw[name].isin(values)

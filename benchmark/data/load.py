@@ -6,7 +6,7 @@ import itertools
 import math
 import warnings
 from bisect import bisect_right
-from collections.abc import Hashable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -25,7 +25,7 @@ from benchmark.data.card_parts import (
     ScoreColumn,
 )
 from benchmark.data.number_form import PLAIN, NumberForm, forms_of
-from benchmark.data.raw import RawRows, read_files
+from benchmark.data.raw import RawRows, read_card
 from benchmark.data.row_facts import Judged, Numbers, Persons, Score, numbered
 from benchmark.data.source import ANYWHERE, Sources, read_sources
 from benchmark.data.table import CODE_DTYPE, Table
@@ -155,22 +155,8 @@ def load_dataset(card: Card | str | Path, sources: Sources = ANYWHERE, *, number
     if not isinstance(card, Card):
         card = load_card(card)
     files = read_sources(card, sources)
-    coded, unknown, unused, scores, number_parts = [], [], [], [], []
-    names: list[tuple[str, str]] = []
-    persons: list[Hashable] = []
-    columns = card.numbered if numbers else {}
-    for rows, source in zip(read_files(card, files), files, strict=False):  # a joined file adds no rows
-        states, strange = _code(card, rows, source.location)
-        coded.append(states)
-        unknown += strange
-        names += _judges_and_persons(card, rows, source.location)
-        persons += _persons(card, rows, source.location)
-        unused += _unused(card, rows.header)
-        scores.append(_scores(card, rows, source.location))
-        number_parts.append(_numbers(columns, card.source.decimal, rows))
-    if unknown:
-        raise _unknown_values(card, unknown)
-    codes = np.concatenate(coded)
+    rows = read_card(card, files)
+    codes = _codes(card, rows)
     table = Table(card.schema(), codes[:, : len(card.columns)])  # without the judged label
     _check_rows(card, table)
     groups = itertools.groupby(files, key=lambda file: file.kind)
@@ -179,19 +165,19 @@ def load_dataset(card: Card | str | Path, sources: Sources = ANYWHERE, *, number
         card,
         table,
         "; ".join(places),
-        tuple(dict.fromkeys(unused)),
-        _score(card, table, np.concatenate(scores)),
-        Numbers(tuple(columns), np.asfortranarray(np.vstack(number_parts))) if columns else None,
-        _judged(card, codes[:, -1], names),
-        None if card.person is None else Persons(numbered(persons)),
+        _unused(card, rows.header),
+        _score(card, rows, table),
+        _numbers(card, rows) if numbers and card.numbered else None,
+        _judged(card, rows, codes[:, -1]),
+        _persons(card, rows),
     )
 
 
-def _unused(card: Card, header: Sequence[str]) -> list[str]:
+def _unused(card: Card, header: Sequence[str]) -> tuple[str, ...]:
     """Return the columns of a file that a card does not mention."""
     mentioned = {*card.columns_of_file, *card.filter, *card.exclude, *card.conditions}
     mentioned.update(*(group.columns for group in card.dropped))
-    return [] if REST in mentioned else [name for name in header if name not in mentioned]
+    return () if REST in mentioned else tuple(name for name in header if name not in mentioned)
 
 
 def group_notes(table: Table) -> tuple[str, ...]:
@@ -244,61 +230,55 @@ def _check_rows(card: Card, table: Table) -> None:
             )
 
 
-def _code(card: Card, rows: RawRows, location: str) -> tuple[NDArray[np.int16], list[_Unknown]]:
+def _codes(card: Card, rows: RawRows) -> NDArray[np.int16]:
+    """Return the code of each row's state; a DataError lists the values that have none."""
     codes = np.empty((len(rows.lines), len(card.coded)), dtype=CODE_DTYPE, order="F")
     unknown = []
     for i, (name, spec) in enumerate(card.coded.items()):
         column, coder = rows.columns[spec.source or name], Coder(spec, card.source.decimal)
         code_of = np.array([coder[value] for value in column.values], dtype=CODE_DTYPE)
         codes[:, i] = code_of[column.rows]
-        if len(bad := np.flatnonzero(codes[:, i] < 0)):
-            strange = column.of(codes[:, i] < 0)
+        if (bad := codes[:, i] < 0).any():
+            strange = column.of(bad)
             counts = dict(zip(strange.values, strange.counts.tolist(), strict=True))
-            unknown.append(_Unknown(name, coder, counts, f"line {rows.lines[bad[0]]} of {location}"))
-    return codes, unknown
+            unknown.append(_Unknown(name, coder, counts, rows.place(int(bad.argmax()))))
+    if unknown:
+        raise _unknown_values(card, unknown)
+    return codes
 
 
-def _numbers(columns: Mapping[str, NumericColumn], decimal: str, rows: RawRows) -> NDArray[np.float64]:
-    """Return the numbers of some columns of a file, shape (n_rows, n_columns)."""
-    numbers = np.empty((len(rows.lines), len(columns)), order="F")
-    for i, (name, spec) in enumerate(columns.items()):
-        coder, column = Coder(spec, decimal), rows.columns[spec.source or name]
+def _numbers(card: Card, rows: RawRows) -> Numbers:
+    """Return the numbers of the columns that keep them."""
+    numbers = np.empty((len(rows.lines), len(card.numbered)), order="F")
+    for i, (name, spec) in enumerate(card.numbered.items()):
+        coder, column = Coder(spec, card.source.decimal), rows.columns[spec.source or name]
         numbers[:, i] = np.array([coder.number(value) for value in column.values])[column.rows]
     numbers[np.isinf(numbers)] = np.nan  # no learner takes them
-    return numbers
+    return Numbers(tuple(card.numbered), numbers)
 
 
-def _scores(card: Card, rows: RawRows, location: str) -> NDArray[np.float64]:
-    """Return the number behind the label of each row of a file; empty if the card names no such column.
-
-    A DataError says that a value is no number, or outside the card's range.
-    """
-    if (declared := card.score) is None:
-        return np.empty(0)
-    column = replace(rows.columns[declared.column], form=NumberForm(card.source.decimal))
-    numbers = column.numbers[column.rows]
-    low = -math.inf if declared.minimum is None else declared.minimum
-    high = math.inf if declared.maximum is None else declared.maximum
-    if len(bad := np.flatnonzero(~((low <= numbers) & (numbers <= high)))):  # NaN, too
-        problem = "is none" if np.isnan(numbers[bad[0]]) else "is out of its range"
-        where = f"line {rows.lines[bad[0]]} of {location}, column {declared.column!r}"
-        raise DataError(
-            f"The number behind the label {problem} in {where}",
-            expected="a number" + (f" from {low:g} to {high:g}" if math.isfinite(high - low) else ""),
-            got=repr(column.cells[bad[0]]),
-            remedy="leave rows without a number out by [filter], or correct 'column', 'minimum' and "
-            "'maximum' under [score] in the card",
-        )
-    return numbers
-
-
-def _score(card: Card, table: Table, values: NDArray[np.float64]) -> Score | None:
+def _score(card: Card, rows: RawRows, table: Table) -> Score | None:
     """Return the number behind the label of all rows, or None if the card names none.
 
-    A DataError says that the number cannot decide the label, or that all rows have the same one.
+    A DataError says that a value is no number, or outside the card's range, that the numbers cannot decide
+    the label, or that all rows have the same one.
     """
     if (declared := card.score) is None:
         return None
+    column = replace(rows.columns[declared.column], form=NumberForm(card.source.decimal))
+    values = column.numbers[column.rows]
+    low = -math.inf if declared.minimum is None else declared.minimum
+    high = math.inf if declared.maximum is None else declared.maximum
+    if (bad := ~((low <= values) & (values <= high))).any():  # NaN, too
+        first = int(bad.argmax())
+        problem = "is none" if np.isnan(values[first]) else "is out of its range"
+        raise DataError(
+            f"The number behind the label {problem} in {rows.place(first)}, column {declared.column!r}",
+            expected="a number" + (f" from {low:g} to {high:g}" if math.isfinite(high - low) else ""),
+            got=repr(column.cells[first]),
+            remedy="leave rows without a number out by [filter], or correct 'column', 'minimum' and "
+            "'maximum' under [score] in the card",
+        )
     contrary = _contrary_labels(table, values, declared)
     if contrary > _MOST_CONTRARY * len(table):
         raise DataError(
@@ -325,44 +305,37 @@ def _contrary_labels(table: Table, values: NDArray[np.float64], declared: ScoreC
     return int(((values >= declared.threshold) != table.y).sum())
 
 
-def _judges_and_persons(card: Card, rows: RawRows, location: str) -> list[tuple[str, str]]:
-    """Return judge and person of each row of a file, as written; empty if the card has no judged label.
+def _judged(card: Card, rows: RawRows, codes: NDArray[np.int16]) -> Judged | None:
+    """Return the judgments of all rows from the codes of the judged label; None if the card has none.
 
-    A DataError says that a row lacks one of them.
+    A DataError says that a row lacks judge or person.
     """
     if card.judged is None:
-        return []
-    names = [card.judged.judge, card.judged.person]
-    cells = [rows.columns[name].cells for name in names]
-    for name, column in zip(names, cells, strict=True):
-        if len(lacking := np.flatnonzero(column == "")):
+        return None
+    names = (card.judged.judge, card.judged.person)
+    judges, persons = (rows.columns[name].cells for name in names)
+    for name, cells in zip(names, (judges, persons), strict=True):
+        if (lacking := cells == "").any():
             raise DataError(
-                f"Nobody is named in line {rows.lines[lacking[0]]} of {location}, column {name!r}",
+                f"Nobody is named in {rows.place(int(lacking.argmax()))}, column {name!r}",
                 expected="who judged, and who was judged, in each row",
                 got="''",
                 remedy="leave such rows out by [exclude], or correct 'judge' and 'person' under [judged]",
             )
-    return list(zip(*cells, strict=True))
+    favorable = codes == card.judged.label.states.index(card.favorable_label)
+    return Judged(favorable, numbered(judges), numbered(persons))
 
 
-def _judged(card: Card, codes: NDArray[np.int16], names: Sequence[tuple[str, str]]) -> Judged | None:
-    """Return the judgments of all rows from the codes of the judged label; None if the card has none."""
-    if card.judged is None:
-        return None
-    judges, persons = (numbered([pair[i] for pair in names]) for i in range(2))
-    return Judged(codes == card.judged.label.states.index(card.favorable_label), judges, persons)
-
-
-def _persons(card: Card, rows: RawRows, location: str) -> list[Hashable]:
-    """Return the person of each row of a file, as written; empty if the card names no persons."""
+def _persons(card: Card, rows: RawRows) -> Persons | None:
+    """Return the persons of the rows; None if the card names none."""
     if card.person is None:
-        return []
+        return None
     if card.person == EQUAL_ROWS:
         # Without the label: of rows with the same features, a model would train on the wrong labels alone.
         features = [spec.source or name for name, spec in card.columns.items() if name != card.label]
-        return list(zip(*(rows.columns[name].cells for name in features), strict=True))
-    names = zip(rows.columns[card.person].cells, rows.lines.tolist(), strict=True)
-    return [(location, line) if name in MISSING_MARKS else name for name, line in names]
+        return Persons(numbered(zip(*(rows.columns[name].cells for name in features), strict=True)))
+    cells = rows.columns[card.person].cells
+    return Persons(numbered(i if name in MISSING_MARKS else name for i, name in enumerate(cells)))
 
 
 class Coder:

@@ -117,8 +117,13 @@ class RawRows:
     header: tuple[str, ...]  # distinct names of all columns
     columns: dict[str, RawColumn]
     lines: NDArray[np.intp]  # line number of each row
+    files: NDArray[np.object_]  # path or URL of each row's file
     renamed: dict[str, str] = field(default_factory=dict)  # names of the file that were empty, or taken
     padded: dict[str, str] = field(default_factory=dict)  # a value with blanks that do not count, by column
+
+    def place(self, row: int) -> str:
+        """Return line and file of a row."""
+        return f"line {self.lines[row]} of {self.files[row]}"
 
 
 def read_rows(
@@ -130,7 +135,7 @@ def read_rows(
     content is not of its format or encoding, is empty, or has a line that does not fit the header.
     """
     if source.format == "parquet":
-        return rows_of_frame(parquet_frame(content, location))
+        return rows_of_frame(parquet_frame(content, location), location)
     try:
         given, rows = _opened(content, source, file, location)
         header = distinct_names(given)
@@ -162,7 +167,8 @@ def read_rows(
     }
     padded = {header[i]: odd for i, values, _ in kept if (odd := _padded(values))}
     renamed = {name: own for name, own in zip(header, given, strict=True) if name != own}
-    return RawRows(header, columns, np.array(lines, dtype=np.intp), renamed, padded)
+    files = np.full(len(lines), location, dtype=object)
+    return RawRows(header, columns, np.array(lines, dtype=np.intp), files, renamed, padded)
 
 
 def _column(name: str, values: Iterable[str], codes: NDArray[np.intp], **more: Any) -> RawColumn:
@@ -311,14 +317,15 @@ def _arff_value(match: re.Match[str]) -> str:
 # --------------------------------------------------------------------------------------------- frames
 
 
-def rows_of_frame(frame: pd.DataFrame) -> RawRows:
+def rows_of_frame(frame: pd.DataFrame, location: str) -> RawRows:
     """Return the rows of a frame, with types believed: text is text, even if it looks like numbers.
 
     Values are text as in :func:`as_csv`, and only missing values are missing. Errors are the same.
     """
     names = _names(frame)
     columns = {name: _typed(name, frame.iloc[:, i]) for i, name in enumerate(names)}
-    return RawRows(tuple(names), columns, np.arange(1, len(frame) + 1))
+    files = np.full(len(frame), location, dtype=object)
+    return RawRows(tuple(names), columns, np.arange(1, len(frame) + 1), files)
 
 
 def as_csv(frame: pd.DataFrame) -> str:
@@ -394,11 +401,24 @@ def parquet_frame(content: bytes, location: str) -> pd.DataFrame:
 # ---------------------------------------------------------------------------------------------- cards
 
 
-def read_files(card: Card, sources: Sequence[SourceBytes]) -> Iterator[RawRows]:
-    """Yield the rows of each file of a card, from the contents of all files, by :func:`read_records`."""
+def read_card(card: Card, sources: Sequence[SourceBytes]) -> RawRows:
+    """Return the rows of all files of a card, in their order, from the contents of all files."""
     joined = None if card.source.join is None else _joined(card, sources[-1])
-    for file, source in zip(card.source.files, sources, strict=False):
-        yield read_records(card, file, source, joined)
+    pairs = zip(card.source.files, sources, strict=False)  # a joined file adds no rows
+    parts = [read_records(card, file, source, joined) for file, source in pairs]
+    columns = {}
+    for name, first in parts[0].columns.items() if len(parts) > 1 else ():
+        several = [part.columns[name] for part in parts]
+        starts = np.cumsum([0, *(len(column.values) for column in several)])
+        codes = [column.rows + start for column, start in zip(several, starts, strict=False)]
+        values = itertools.chain.from_iterable(column.values for column in several)
+        columns[name] = _column(first.name, values, np.concatenate(codes))
+    return RawRows(
+        tuple(dict.fromkeys(itertools.chain.from_iterable(part.header for part in parts))),
+        columns or parts[0].columns,
+        np.concatenate([part.lines for part in parts]),
+        np.concatenate([part.files for part in parts]),
+    )
 
 
 def read_records(card: Card, file: SourceFile, source: SourceBytes, joined: RawRows | None = None) -> RawRows:
@@ -425,7 +445,7 @@ def read_records(card: Card, file: SourceFile, source: SourceBytes, joined: RawR
         for text in texts:
             read &= _where(rows.columns[name], condition_of(text))
     columns = {name: rows.columns[name].of(read) for name in used}
-    return replace(rows, columns=columns, lines=rows.lines[read])
+    return replace(rows, columns=columns, lines=rows.lines[read], files=rows.files[read])
 
 
 def _where(column: RawColumn, holds: Callable[[str], bool]) -> NDArray[np.bool_]:
@@ -462,7 +482,7 @@ def _with_joined(rows: RawRows, column: RawColumn, joined: RawRows) -> RawRows:
     for name, given in zip(header[len(rows.header) :], joined.header, strict=True):
         own = joined.columns[given]
         columns[name] = replace(own, name=name, rows=own.rows[found[read]])
-    return replace(rows, header=header, columns=columns, lines=rows.lines[read])
+    return replace(rows, header=header, columns=columns, lines=rows.lines[read], files=rows.files[read])
 
 
 def _require(names: Collection[str], rows: RawRows, source: SourceBytes) -> None:

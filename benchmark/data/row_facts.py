@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import math
-from collections.abc import Callable, Hashable, Sequence
+from collections.abc import Callable, Hashable, Iterable
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
@@ -109,10 +109,10 @@ class Persons:
         return int(self.numbers.max()) + 1
 
 
-def numbered(names: Sequence[Hashable]) -> NDArray[np.intp]:
+def numbered(names: Iterable[Hashable]) -> NDArray[np.intp]:
     """Return a number for each name, shape (n_rows,): distinct names are numbered from 0 as they occur."""
-    numbers = {name: number for number, name in enumerate(dict.fromkeys(names))}
-    return np.array([numbers[name] for name in names], dtype=np.intp)
+    numbers: dict[Hashable, int] = {}
+    return np.array([numbers.setdefault(name, len(numbers)) for name in names], dtype=np.intp)
 
 
 def units_of(persons: Persons | None, rows: NDArray[np.intp]) -> NDArray[np.intp]:

@@ -115,7 +115,9 @@ def sniff(
 def frame_table(frame: pd.DataFrame, file: str) -> RawTable:
     """Return the content of a frame, for a card that reads it from a CSV file of this name."""
     source = Source(files=(SourceFile(path=file),), format="csv")
-    return _table(rows_of_frame(frame), source, Path(file), ("The file was written from a data frame.",))
+    return _table(
+        rows_of_frame(frame, file), source, Path(file), ("The file was written from a data frame.",)
+    )
 
 
 def _table(

@@ -291,13 +291,13 @@ def test_unknown_values_of_all_columns_and_files_at_once(write_card: WriteCard, 
     (tmp_path / "more.csv").write_text("hired,sex,age\n1,m,1\n0,?,2\n")
     files = ('{ path = "toy.csv" }', '{ path = "toy.csv" }, { path = "more.csv" }')
     text = refusal(write_card(files, rows=HEAD + "f,1,0\nx,old,0\nm,,2\nm,old,1\n"))
-    first, second, third, fourth = text.splitlines()[1:]
-    assert first == f"  'sex' from line 3 of {tmp_path / 'toy.csv'}: 'x' (1 row); expected 'f', 'm'"
+    first, second, third = text.splitlines()[1:]
+    place = f"'sex' from line 3 of {tmp_path / 'toy.csv'}"
+    assert first == f"  {place}: '?' (1 row), 'x' (1 row); expected 'f', 'm'"
     assert "'age' from line 3 of" in second
     assert "'old' (2 rows), '' (1 row); expected a number from 0 to inf" in second
     assert "'2' (1 row); expected 'no', 'yes', '0', '1'" in third
-    assert f"'sex' from line 3 of {tmp_path / 'more.csv'}: '?' (1 row)" in fourth
-    assert 'missing = { state = "unknown", columns = ["age", "sex"] } at the top of the card' in fourth
+    assert 'missing = { state = "unknown", columns = ["sex", "age"] } at the top of the card' in third
 
 
 MISSING = HEAD + "f,17,0\nm,?,1\nf,,1\nm,70,0\n"

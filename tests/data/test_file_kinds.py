@@ -190,7 +190,7 @@ def test_types_of_a_frame_are_believed(tmp_path: Path) -> None:
             "mixed": pd.Series([1, 2.5, None] * (n // 3), dtype=object),
         }
     )
-    columns = rows_of_frame(frame).columns
+    columns = rows_of_frame(frame, "").columns
     numeric = {name for name, column in columns.items() if not np.isnan(column.numbers).all()}
     assert numeric == {"pay", "mixed"}
     assert {name for name, column in columns.items() if column.missing.any()} == {"pay", "mixed"}
