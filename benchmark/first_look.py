@@ -14,7 +14,8 @@ from markupsafe import Markup
 
 from benchmark.api import Run, run
 from benchmark.columns import UNTREATED
-from benchmark.data.draft_text import read_uncarded, slug
+from benchmark.data.draft import draft
+from benchmark.data.draft_text import card_text, slug
 from benchmark.data.raw import as_csv
 from benchmark.data.reading import rates_of_sides
 from benchmark.errors import ExperimentError
@@ -161,19 +162,20 @@ def quick(
     figures = figure_choice(figures)
     for plugin in plugins:
         load_plugin(plugin)
-    name = "data" if isinstance(data, pd.DataFrame) else slug(Path(data).name.partition(".")[0])
+    file = Path("data.csv") if isinstance(data, pd.DataFrame) else Path(data)
+    name = slug(file.name.partition(".")[0])
     first = Path("results", f"{name}_quick") if output is None else Path(output)
     require_writable(first)
     steps = Steps(console, brief=True)
     with steps:
         steps.step("reading the file")
-        rows = read_uncarded(data, file_options, first, DATASET)
-    drafted = rows.draft
+        drafted = draft(data, file_options, first)
+        rows = drafted.rows
     classifiers = (classifier,) if isinstance(classifier, str) else tuple(classifier)
     experiment = first_experiment(
         name,
-        rows.table.schema,
-        drafted.n_rows,
+        rows.schema,
+        len(rows),
         bias=bias,
         doses=doses,
         betas=betas,
@@ -186,15 +188,16 @@ def quick(
         accept=accept,
         true_rates=None if true_rate is None else rates_of_sides(true_rate, drafted.reading),
     )
-    require_reachable(experiment, rows.table)
+    require_reachable(experiment, rows)
     texts = {"data.csv": as_csv(data)} if isinstance(data, pd.DataFrame) else {}
     account = render_values("reading", reading=drafted.reading, few=few)
-    texts |= {"card.toml": rows.card, "experiment.toml": experiment_text(experiment)}
+    card = card_text(drafted, file, file_options.min_count, DATASET)
+    texts |= {"card.toml": card, "experiment.toml": experiment_text(experiment)}
     folder = _folder_for(first, texts, named=output is not None)
     if folder != first:
         say(console, f"{first} has another first look, which stays. The results are in {folder}.")
-    for file, text in {**texts, READING_NAME: account}.items():
-        write_atomically(folder / file, text)
+    for own, text in {**texts, READING_NAME: account}.items():
+        write_atomically(folder / own, text)
     finished = run(
         folder / "experiment.toml",
         output=folder,

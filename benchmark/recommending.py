@@ -13,7 +13,7 @@ import pandas as pd
 from benchmark.atlas.adviser import WORDS, Advice, Adviser, Stage, condition_of, few_digits, name_of
 from benchmark.atlas.features import data_features
 from benchmark.columns import RESTORE
-from benchmark.data.draft_text import UncardedRows, read_uncarded
+from benchmark.data.draft import Draft, draft
 from benchmark.experiment.first_file import TECHNIQUES as TRIED_BY_QUICK
 from benchmark.file_options import FileOptions
 from benchmark.text.terminal import as_text
@@ -78,19 +78,19 @@ def recommend(
     --------
     >>> print(recommend(goal="restore", bias="label", dose=0.1))  # doctest: +SKIP
     """
-    rows = None
+    drafted = None
     if data is not None:
         roles = {"label": label, "favorable": favorable, "sensitive": sensitive, "deprived": deprived}
-        rows = rows_of(data, FileOptions.of(**roles, **reading))
+        drafted = draft(data, FileOptions.of(**roles, **reading))
     limits: Any = {"stage": stage, "learner": classifier, "group_known": group_known}
-    text, [advice] = advised([goal], rows, atlas, bias=bias, dose=dose, **limits)
-    warnings = [] if rows is None else warnings_of(rows)
+    text, [advice] = advised([goal], drafted, atlas, bias=bias, dose=dose, **limits)
+    warnings = () if drafted is None else drafted.reading.warnings
     return replace(advice, text=as_text(text), sentences=(*warnings, *advice.sentences))
 
 
 def advised(
     goals: Sequence[str],
-    rows: UncardedRows | None,
+    drafted: Draft | None,
     atlas: str | Path | None = None,
     *,
     command: str = "",
@@ -98,10 +98,10 @@ def advised(
 ) -> tuple[str, list[Advice]]:
     """Return advice for some goals, before it as Markdown: what to try, how sure that is, what to do next.
 
-    ``rows`` are a user's, and ``command`` has what is known of their file. ``question`` are other parameters
-    of :meth:`~benchmark.atlas.adviser.Adviser.advise`.
+    ``drafted`` has a user's rows, and ``command`` what is known of their file. ``question`` are other
+    parameters of :meth:`~benchmark.atlas.adviser.Adviser.advise`.
     """
-    features = None if rows is None else data_features(rows.table, rows.draft.persons)
+    features = None if drafted is None else data_features(drafted.rows, drafted.persons)
     adviser = Adviser.of(None if atlas is None else Path(atlas))
     advices = [adviser.advise(goal, features=features, **question) for goal in goals]
     named = [advice.technique for advice in advices if advice.technique not in ("", *TRIED_BY_QUICK)]
@@ -112,8 +112,7 @@ def advised(
     text = render_values(
         "recommend",
         advices=advices,
-        read=None if rows is None else rows.draft.reading,
-        warnings=[] if rows is None else warnings_of(rows),
+        read=drafted and drafted.reading,
         question=asked,
         condition=condition_of(asked),
         evidence=WORDS["grade"][known[0].grade],
@@ -126,13 +125,3 @@ def advised(
         + more,
     )
     return text, advices
-
-
-def warnings_of(rows: UncardedRows) -> list[str]:
-    """Return the warnings on a user's rows that belong before any advice."""
-    return list(rows.draft.reading.warnings)
-
-
-def rows_of(data: pd.DataFrame | str | Path, options: FileOptions) -> UncardedRows:
-    """Return the rows of a file or frame without a card; errors as of :func:`~benchmark.data.draft.draft`."""
-    return read_uncarded(data, options, Path(), "data")

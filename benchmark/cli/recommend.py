@@ -28,19 +28,20 @@ def add_options(option: Options) -> None:
 
 def execute(options: argparse.Namespace) -> int:
     from benchmark.columns import GOALS
+    from benchmark.data.draft import draft
     from benchmark.file_options import FileOptions
-    from benchmark.recommending import advised, rows_of
+    from benchmark.recommending import advised
     from benchmark.text.terminal import output_console, print_markdown, say
 
-    console, rows, command = output_console(), None, ""
+    console, drafted, command = output_console(), None, ""
     if options.file is not None:
         given = file_options(options)
-        rows = rows_of(options.file, FileOptions.of(**given))
+        drafted = draft(options.file, FileOptions.of(**given))
         typed = [f"--{name.replace('_', '-')} {shlex.quote(str(value))}" for name, value in given.items()]
         command = " ".join(["betabench quick", shlex.quote(str(options.file)), *typed])
     text, advices = advised(
         [options.goal] if options.goal else GOALS,
-        rows,
+        drafted,
         options.atlas,
         command=command,
         bias=options.bias,

@@ -42,6 +42,7 @@ from benchmark.data.states import (
     odd_values,
     useless,
 )
+from benchmark.data.table import Column, Schema, Table
 from benchmark.errors import DataError
 from benchmark.file_options import MIN_COUNT, FileOptions, Named
 from benchmark.text.words import few, in_list, number, share, values_in_list
@@ -70,14 +71,16 @@ class Draft:
     persons: NDArray[np.intp] | None  # the person of each row, if rows are not independent
 
     @property
-    def n_rows(self) -> int:
-        """Number of rows that the card reads."""
-        return self.reading.rows
-
-    @property
     def columns(self) -> dict[str, ColumnReading]:
         """The columns that the card reads."""
         return {column.name: column for column in self.reading.columns if column.entry}
+
+    @property
+    def rows(self) -> Table:
+        """The rows that the card reads."""
+        read = self.columns.values()
+        columns = tuple(Column(own.name, own.states, own.ordered) for own in read)
+        return Table(Schema(columns, **self.roles), np.column_stack([own.codes for own in read]))
 
     @property
     def dropped(self) -> dict[str, str]:
@@ -85,17 +88,17 @@ class Draft:
         return {column.name: column.reason for column in self.reading.columns if column.read_as == "dropped"}
 
 
-def draft(data: Path | pd.DataFrame, file_options: FileOptions, folder: Path) -> Draft:
+def draft(data: pd.DataFrame | str | Path, file_options: FileOptions, folder: Path = Path()) -> Draft:
     """Return the draft of the card of a file, or of a frame that becomes a file ``data.csv``.
 
-    The card is to lie in a folder. Raises a DataError if something cannot be read or found, a DoubtError if
-    it can be read in several ways.
+    The card is to lie in a folder; nothing is written. Raises a DataError if something cannot be read or
+    found, a DoubtError if it can be read in several ways.
     """
     label, sensitive = file_options.label.strip(), file_options.sensitive.strip()
     file_options = replace(file_options, label=label, sensitive=sensitive)
-    if isinstance(data, Path):
+    if isinstance(data, str | Path):
         table = sniff(
-            data,
+            Path(data),
             folder,
             thousands=file_options.thousands,
             decimals=file_options.decimals,
@@ -394,7 +397,7 @@ class _Drafting:
             spec = CategoricalColumn(**entry)
         coder = Coder(spec)
         codes = np.array([coder[value] for value in column.values], np.int16)[column.rows]
-        return {"entry": entry, "codes": codes}
+        return {"entry": entry, "codes": codes, "ordered": spec.ordered}
 
 
 def _about_numbers(unclear: Mapping[str, Unclear]) -> Iterator[Question]:

@@ -1,4 +1,4 @@
-"""A drafted card as TOML, and the rows that it reads."""
+"""A drafted card as TOML."""
 
 from __future__ import annotations
 
@@ -6,49 +6,19 @@ import re
 import textwrap
 import tomllib
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-import numpy as np
-import pandas as pd
 from pydantic import ValidationError
 
 from benchmark.data.card import Card
-from benchmark.data.draft import Draft, draft
-from benchmark.data.table import Table
+from benchmark.data.draft import Draft
 from benchmark.declarations import broken_rules
 from benchmark.errors import CardError
-from benchmark.file_options import FileOptions
 from benchmark.text.words import toml, toml_key
 
 _WIDTH = 110
 _NUMBERS = '# numbers = true  # keeps them beside the bins, for classifiers with encoding = "numbers"'
-
-
-@dataclass(frozen=True, eq=False)
-class UncardedRows:
-    """Rows with the draft of their card."""
-
-    draft: Draft
-    card: str  # the drafted card, as TOML
-    table: Table
-
-
-def read_uncarded(
-    data: pd.DataFrame | str | Path, options: FileOptions, folder: Path, name: str
-) -> UncardedRows:
-    """Return the rows of a file, or of a frame, whose card reads ``data.csv``; nothing is written.
-
-    ``name`` is the card's, and ``folder`` its place. Errors are those of :func:`~benchmark.data.draft.draft`.
-    """
-    source = data if isinstance(data, pd.DataFrame) else Path(data)
-    drafted = draft(source, options, folder)
-    file = source if isinstance(source, Path) else folder / "data.csv"
-    card = card_text(drafted, file, options.min_count, name)
-    schema = Card.model_validate(tomllib.loads(card)).schema()
-    codes = [drafted.columns[column].codes for column in schema.names]
-    return UncardedRows(drafted, card, Table(schema, np.column_stack(codes)))
 
 
 def slug(text: str) -> str:

@@ -77,6 +77,7 @@ class ColumnReading:
     merged: int = 0  # rows whose rarer value is read as one state for all of them
     entry: Mapping[str, Any] = field(default_factory=dict)  # its table in the card; empty if it is no feature
     codes: NDArray[np.int16] = field(default_factory=lambda: np.empty(0, np.int16))  # each row's state
+    ordered: bool = False  # whether its states have an order, as bins do
 
     @property
     def states(self) -> tuple[str, ...]:

@@ -12,7 +12,7 @@ import pytest
 
 from benchmark.data.doubts import DoubtError
 from benchmark.data.draft import Draft, draft
-from benchmark.data.draft_text import card_text, read_uncarded
+from benchmark.data.draft_text import card_text
 from benchmark.data.load import Dataset, load_dataset
 from benchmark.errors import BetabenchError
 from benchmark.file_options import FileOptions
@@ -288,8 +288,8 @@ def test_a_category_keeps_the_order_that_is_known(tmp_path: Path) -> None:
     frame.loc[::9, "level"] = None
     frame["odd"] = pd.Categorical(frame["odd"], ["b", "a", "c"], ordered=True)
     frame["job"] = pd.Categorical(frame["job"], ["smith", "cook", "clerk"])
-    found = read_uncarded(frame, FileOptions("y", "yes", "sex", "F"), tmp_path, "data")
-    columns = {column.name: (column.states, column.ordered) for column in found.table.schema.columns}
+    found = draft(frame, FileOptions("y", "yes", "sex", "F"))
+    columns = {column.name: (column.states, column.ordered) for column in found.rows.schema.columns}
     assert columns["level"] == (("low", "mid", "high", "missing"), True)
     assert columns["odd"] == (("b", "a"), True)
     assert columns["job"] == (("clerk", "cook", "smith"), False)

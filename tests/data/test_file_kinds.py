@@ -13,7 +13,7 @@ import pytest
 
 from benchmark.data.card_parts import Source, SourceFile
 from benchmark.data.draft import draft
-from benchmark.data.draft_text import card_text, read_uncarded
+from benchmark.data.draft_text import card_text
 from benchmark.data.load import Dataset, load_dataset
 from benchmark.data.raw import as_csv, read_rows, rows_of_frame
 from benchmark.data.sniff import read_frame
@@ -147,7 +147,7 @@ def test_a_file_without_a_header_has_columns_by_place(tmp_path: Path) -> None:
     with pytest.raises(DataError, match=r"no column 'y'.*name columns by their place: column_1, column_2"):
         draft(path, WISH, tmp_path)
     made = draft(path, FileOptions(places["y"], "1", places["sex"], "f"), tmp_path)
-    assert made.n_rows == len(ROWS)
+    assert made.reading.rows == len(ROWS)
     assert list(made.table.columns) == [*places.values()]
     frame = read(path, FileOptions(places["y"], "1", places["sex"], "f")).to_frame()
     assert frame[places["job"]].tolist() == [row["job"] for row in ROWS]
@@ -194,12 +194,12 @@ def test_types_of_a_frame_are_believed(tmp_path: Path) -> None:
     numeric = {name for name, column in columns.items() if not np.isnan(column.numbers).all()}
     assert numeric == {"pay", "mixed"}
     assert {name for name, column in columns.items() if column.missing.any()} == {"pay", "mixed"}
-    made = read_uncarded(frame, FileOptions("y", "True", "sex", "f", keep="day,zip"), tmp_path, "data")
+    made = draft(frame, FileOptions("y", "True", "sex", "f", keep="day,zip"), tmp_path)
     assert not list(tmp_path.iterdir())
-    kinds = {name: column.entry["kind"] for name, column in made.draft.columns.items()}
+    kinds = {name: column.entry["kind"] for name, column in made.columns.items()}
     assert {name for name, kind in kinds.items() if kind == "numeric"} == {"pay", "mixed"}
-    assert made.draft.columns["grade"].entry["states"] == ["3", "2", "1"]
+    assert made.columns["grade"].entry["states"] == ["3", "2", "1"]
     # The card reads the same rows from the frame's CSV.
-    (tmp_path / "card.toml").write_text(made.card, encoding="utf-8")
+    (tmp_path / "card.toml").write_text(card_text(made, Path("data.csv"), 5, "data"), encoding="utf-8")
     (tmp_path / "data.csv").write_text(as_csv(frame), encoding="utf-8")
-    assert load_dataset(tmp_path / "card.toml").digest == made.table.digest
+    assert load_dataset(tmp_path / "card.toml").digest == made.rows.digest

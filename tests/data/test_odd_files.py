@@ -18,7 +18,7 @@ from benchmark.data.card import load_card
 from benchmark.data.card_parts import MISSING_MARKS
 from benchmark.data.doubts import DoubtError
 from benchmark.data.draft import Draft, draft
-from benchmark.data.draft_text import UncardedRows, card_text, read_uncarded
+from benchmark.data.draft_text import card_text
 from benchmark.data.load import Dataset, load_dataset
 from benchmark.data.raw import as_csv
 from benchmark.errors import DataError
@@ -57,12 +57,13 @@ def read(
     return made, dataset
 
 
-def of_frame(folder: Path, frame: pd.DataFrame, wish: FileOptions = WISH) -> UncardedRows:
-    rows = read_uncarded(frame, wish, folder, "data")
+def of_frame(folder: Path, frame: pd.DataFrame, wish: FileOptions = WISH) -> Draft:
+    made = draft(frame, wish, folder)
     (folder / "data.csv").write_text(as_csv(frame), encoding="utf-8")
-    (folder / "card.toml").write_text(rows.card, encoding="utf-8")
-    assert load_dataset(folder / "card.toml").digest == rows.table.digest
-    return rows
+    card = card_text(made, folder / "data.csv", wish.min_count, "data")
+    (folder / "card.toml").write_text(card, encoding="utf-8")
+    assert load_dataset(folder / "card.toml").digest == made.rows.digest
+    return made
 
 
 def said(made: Draft) -> str:
@@ -97,13 +98,13 @@ def test_in_a_frame_only_missing_values_are_missing(tmp_path: Path) -> None:
     frame = table(
         region=lambda i: ("NA", "EU", None)[i * 7 % 3], cellar=lambda i: ("NA", None, "None", "?")[i % 4]
     )
-    rows = of_frame(tmp_path, frame, replace(WISH, sensitive="region", deprived="NA"))
-    assert len(rows.table) == 400
-    columns = {column.name: column.states for column in rows.table.schema.columns}
+    made = of_frame(tmp_path, frame, replace(WISH, sensitive="region", deprived="NA"))
+    assert len(made.rows) == 400
+    columns = {column.name: column.states for column in made.rows.schema.columns}
     assert columns["region"] == ("NA", "EU")
     assert columns["cellar"] == ("?", "NA", "None", "missing")
     kept = frame[frame["region"].notna()]
-    assert rows.table.deprived.tolist() == (kept["region"] == "NA").tolist()
+    assert made.rows.deprived.tolist() == (kept["region"] == "NA").tolist()
 
 
 @pytest.mark.parametrize("names", [("2019", "2020"), ("1", "2"), ("0.5", "1e3")])
@@ -111,11 +112,11 @@ def test_a_line_with_a_named_column_is_the_header(names: tuple[str, str], tmp_pa
     frame = table(**{name: drawn(range(997), k) for k, name in enumerate(names)})
     made, dataset = read(tmp_path, frame)
     assert list(dataset.card.columns) == [*frame.columns]
-    assert made.n_rows == len(frame)
+    assert made.reading.rows == len(frame)
     integers = frame.set_axis([*frame.columns[:3], 0, 1], axis=1)  # and of a frame all names are known
-    assert of_frame(tmp_path, integers).table.schema.names[-2:] == ("0", "1")
+    assert of_frame(tmp_path, integers).rows.schema.names[-2:] == ("0", "1")
     numbered = of_frame(tmp_path, frame.set_axis(range(5), axis=1), FileOptions("1", "yes", "0", "F"))
-    assert len(numbered.table) == len(frame)
+    assert len(numbered.rows) == len(frame)
 
 
 def test_names_of_a_frame_differ_as_text(tmp_path: Path) -> None:
@@ -226,7 +227,7 @@ def test_words_among_numbers_are_on_no_side_of_a_condition(tmp_path: Path) -> No
         read(tmp_path, frame, wish)
     for more in ({"missing": "age=many"}, {"favored": ">= 25"}):
         made, dataset = read(tmp_path, frame, replace(wish, **more))
-        assert made.n_rows == len(dataset.table) == 585
+        assert made.reading.rows == len(dataset.table) == 585
     assert "15 rows are left out: a 'age' on neither side ('many')" in said(made)
 
 
@@ -402,9 +403,9 @@ def test_a_row_that_is_no_person_is_asked_about(
     with pytest.raises(DoubtError) as raised:
         draft(path, WISH, tmp_path)
     assert raised.value.options == options
-    assert draft(path, replace(WISH, **options), tmp_path).n_rows == 601
+    assert draft(path, replace(WISH, **options), tmp_path).reading.rows == 601
     made = draft(path, replace(WISH, unfavorable="no", favored="M"), tmp_path)
-    assert made.n_rows == 600
+    assert made.reading.rows == 600
     assert "1 row is left out: " in said(made)
 
 

@@ -18,7 +18,6 @@ from benchmark.data.load import load_dataset
 from benchmark.data.row_facts import rows_of_units
 from benchmark.errors import CardError, DataError
 from benchmark.file_options import FileOptions
-from benchmark.recommending import rows_of
 from tests.helpers.visits import visits, write_card
 
 WISH = FileOptions("treated", "yes", "sex", "F")
@@ -220,12 +219,12 @@ def test_the_person_of_a_card_is_no_feature_and_stands_in_the_file(tmp_path: Pat
 
 def test_advice_asks_for_people_and_measures_on_others() -> None:
     with pytest.raises(DoubtError):
-        rows_of(visits(), WISH)
+        draft(visits(), WISH)
     auc = {}
     for person in ("patient_nbr", "none"):
-        rows = rows_of(visits(), replace(WISH, person=person))
-        assert "patient_nbr" not in rows.table.schema.names
-        auc[person] = data_features(rows.table, rows.draft.persons).label_auc
+        made = draft(visits(), replace(WISH, person=person))
+        assert "patient_nbr" not in made.rows.schema.names
+        auc[person] = data_features(made.rows, made.persons).label_auc
     assert auc["none"] > auc["patient_nbr"] + 0.05
 
 

@@ -16,7 +16,7 @@ import pytest
 
 from benchmark.data.card import load_card
 from benchmark.data.draft import draft
-from benchmark.data.draft_text import card_text, read_uncarded
+from benchmark.data.draft_text import card_text
 from benchmark.data.load import load_dataset
 from benchmark.errors import DataError
 from benchmark.estimator.snippet import card_snippet, snippet
@@ -173,10 +173,10 @@ def test_rows_of_a_file_are_no_states(tmp_path: Path, monkeypatch: pytest.Monkey
 
 def test_a_frame_is_read_where_it_was_written(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     options = FileOptions("hired", "yes", "sex", "f")
-    rows = read_uncarded(people(), options, tmp_path / "out", "people")
+    card = card_text(draft(people(), options), Path("data.csv"), 5, "people")
     (tmp_path / "out").mkdir()
     people().to_csv(tmp_path / "out" / "data.csv", index=False)
-    (tmp_path / "out" / "card.toml").write_text(rows.card, encoding="utf-8")
+    (tmp_path / "out" / "card.toml").write_text(card, encoding="utf-8")
     code = card_snippet(load_card(tmp_path / "out" / "card.toml"), "out/card.toml", "reweighing")
     found = run(code, tmp_path, monkeypatch)
     np.testing.assert_array_equal(found["y"], people()["hired"] == "yes")
