@@ -265,7 +265,7 @@ def assert_harmless(harm: dict[str, tuple[str, str]], between: int, folder: Path
         outcome = compute(
             prepared(experiment(folder, "".join(entries), **limits), HOSTILE), store, engine=LocalEngine(1)
         )
-        stored = store.read([cell.key for cell in outcome.cells])
+        stored = [*store.read([cell.key for cell in outcome.cells])]
     cells = {cell.technique: cell for cell in stored}
     assert len(cells) == len(harm) + len(honest)
     for name, (status, reason) in harm.items():

@@ -17,8 +17,7 @@ def add_options(option: Options) -> None:
 
 def execute(options: argparse.Namespace) -> int:
     from benchmark.columns import STORE_NAME
-    from benchmark.experiment.store import Store
-    from benchmark.experiment.store.merge import require_store
+    from benchmark.experiment.store import Store, require_store
     from benchmark.runs.comparison import unlike_shards
 
     paths = [path / STORE_NAME if path.is_dir() else path for path in options.shards]

@@ -29,6 +29,7 @@ from benchmark.experiment.draws import Axes, Fold, TestRows, draw_folds
 from benchmark.experiment.entries import ClassifierEntry, Refit
 from benchmark.experiment.plan import Block, Experiment
 from benchmark.experiment.prepare import PreparedDataset, PreparedExperiment
+from benchmark.experiment.results import CellResult, Status
 from benchmark.experiment.scoring import (
     Answers,
     Decisions,
@@ -44,7 +45,6 @@ from benchmark.experiment.scoring import (
     storable,
     stored_counts,
 )
-from benchmark.experiment.store import CellResult, Status
 from benchmark.experiment.unprocessing import UnconstrainedFold, frontier_values, has_frontier
 from benchmark.experiment.versions import source_digest, versions_of
 from benchmark.seeding import axis_seed, generator
@@ -209,7 +209,7 @@ class Evaluator:
         metrics = prepared.experiment.measured
         self.scorers = {name: scorer_of(data, metrics) for name, data in prepared.datasets.items()}
         self.scoring = {
-            name: scoring_digest(metrics, data.entry.strata, data.card.attributes)
+            name: scoring_digest(metrics, data.entry.strata, data.card.attributes, prepared.experiment.tests)
             for name, data in prepared.datasets.items()
         }
         self._warm_up()

@@ -9,12 +9,12 @@ from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from typing import Any
 
-from benchmark.columns import BIASED
-from benchmark.experiment import unprocessing
+from benchmark.columns import BIASED, TRUTH
 from benchmark.experiment.evaluate import Cell, describe_classifier, describe_technique
 from benchmark.experiment.plan import WHOLE, Block, Experiment, Shard, plan_blocks
 from benchmark.experiment.prepare import PreparedDataset, PreparedExperiment
 from benchmark.experiment.tune import describe_tuning
+from benchmark.experiment.unprocessing import describe_frontier, has_frontier
 from benchmark.experiment.versions import PACKAGE, code_digest, harness_digest
 
 
@@ -23,10 +23,7 @@ def planned_cells(prepared: PreparedExperiment, shard: Shard = WHOLE) -> list[tu
     experiment = prepared.experiment
     entries = {entry.name: entry for entry in experiment.techniques}
     # Names of entries are in the store, so they are in the key, though no number depends on them.
-    code = {
-        key: {**describe_technique(technique), **unprocessing.described(technique)}
-        for key, technique in prepared.techniques.items()
-    }
+    code = {key: describe_technique(technique) for key, technique in prepared.techniques.items()}
 
     def technique(dataset: str, name: str, classifier: str) -> dict[str, Any]:
         return {"entry": name, **entries[name].in_keys(), **code[prepared.trained(dataset, name, classifier)]}
@@ -57,6 +54,10 @@ def planned_cells(prepared: PreparedExperiment, shard: Shard = WHOLE) -> list[tu
                 described = {**described, "tuned": describe_tuning(prepared, block, entry)}
             if entry.refit is not None:
                 described = {**described, "refit": [entry.refit, clean if entry.refit == "clean" else {}]}
+            trained = prepared.techniques[prepared.trained(block.dataset, name, classifier)]
+            if has_frontier(trained) and entry.refit is None:
+                tests = [test for test in experiment.tests if test != TRUTH or block.hidden]
+                described["frontier"] = describe_frontier(tests)
             key = cell_key(sample, described, classifiers[classifier])
             untreated = prepared.datasets[block.dataset].entry.baseline
             yield Cell(name, classifier, key, reference(untreated, classifier) if restores else "")

@@ -15,7 +15,6 @@ import numpy as np
 
 from benchmark.columns import BIASED, ORIGINAL, TRUTH, TUNED, Test, hidden_name
 from benchmark.errors import ExperimentError, StoreError
-from benchmark.experiment import unprocessing
 from benchmark.experiment.draws import draw_folds
 from benchmark.experiment.engine import Engine
 from benchmark.experiment.evaluate import Cell, Evaluator, cell_result, coordinates
@@ -23,6 +22,7 @@ from benchmark.experiment.keys import planned_cells
 from benchmark.experiment.plan import PAPER_METRICS, WHOLE, Block, Experiment, Shard
 from benchmark.experiment.pool import Finished, Limits, Task
 from benchmark.experiment.prepare import PreparedExperiment
+from benchmark.experiment.results import CellResult
 from benchmark.experiment.scoring import (
     DECISIONS,
     JOINT,
@@ -40,7 +40,7 @@ from benchmark.experiment.scoring import (
     scoring_of,
     unpack,
 )
-from benchmark.experiment.store import CellResult, LastRun, MetricValue, Store, Stored
+from benchmark.experiment.store import LastRun, Store, Stored
 from benchmark.experiment.tune import TuningEvaluator
 from benchmark.experiment.versions import software
 from benchmark.metrics import FAILING, get_metric, metric_names
@@ -56,8 +56,6 @@ _LATE = (
     "seconds (dataset {0}, bias {1}). Others may end so as well. 'time_limit' in the experiment file gives "
     "more time."
 )
-
-_BATCH = 100  # cells whose predictions are in memory together
 
 Plan = Sequence[tuple[Block, tuple[Cell, ...]]]
 """Blocks with their cells."""
@@ -152,7 +150,6 @@ def compute(
     retried = {"failed", "crashed", "timeout"} if retry_failed else set()
     limit = prepared.experiment.time_limit
     incomplete = _score_again(prepared, store, planned, stored)
-    incomplete |= _without_frontier(prepared, store, planned, stored)
 
     def is_missing(key: str) -> bool:
         cell = stored.get(key)
@@ -197,15 +194,13 @@ def compute(
             say(_MIXED)
     seconds = time.perf_counter() - started
     favorable = FavorableShares()
-    batches = (store.read(keys[start : start + _BATCH]) for start in range(0, len(keys), _BATCH))
-    read = itertools.chain.from_iterable(batches)
     # A key identifies numbers; the plan says which level and names they have here.
     places = (
         coordinates(prepared.datasets[block.dataset], block, cell)
         for block, cells in planned
         for cell in cells
     )
-    stored_cells = (replace(c, **place) for c, place in zip(read, places, strict=False))
+    stored_cells = (replace(c, **place) for c, place in zip(store.read(keys), places, strict=False))
     cells = list(favorable.taken_from(stored_cells))
     if len(cells) != len(keys):
         raise StoreError(
@@ -323,38 +318,27 @@ def _score_again(
 
     Their stored predictions lack something that a metric needs, because no metric needed it before.
     """
-    experiment = prepared.experiment
-    names = metric_names(experiment.measured)
-    # Metrics that compare decisions are measured on the original test and in truth alone.
-    compared = tuple(test for test in experiment.tests if test in DECISIONS)
-    tests = {name: compared if get_metric(name).of_run else experiment.tests for name in names}
-    wanted = {MetricValue(name, None, "", test).stored_name for name in names for test in tests[name]}
-    references = {cell.key: cell.reference for _, cells in planned for cell in cells}
-    incomplete: set[str] = set()
-    for dataset, data in prepared.datasets.items():
-        digest = scoring_digest(names, data.entry.strata, data.card.attributes)
-        blocks = {cell.key: block for block, cells in planned if block.dataset == dataset for cell in cells}
-        finished = [(key, stored[key]) for key in blocks if key in stored and stored[key].status == "ok"]
-        stale = [
-            key
-            for key, old in finished
-            if not wanted <= old.metrics
-            # A cell without a reference may keep decisions that were counted beside other models.
-            or old.scoring.partition("/")[0] != digest
-            or (references[key] and old.scoring != scoring_of(digest, references[key]))
-        ]
-        if not stale:
-            continue
-        scorer = scorer_of(data, experiment.measured)
-        # Cells of a block come one after another, so its test rows are drawn once.
-        scorers = functools.lru_cache(maxsize=1)(functools.partial(_scorers, prepared, common=scorer))
-        for start in range(0, len(stale), _BATCH):
-            updated = []
-            for old in store.read(stale[start : start + _BATCH]):
-                rows, reference = store.rows(old.key), references[old.key]
-                scored = None
-                if not data.card.attributes or joint_counts(old.counts, data.card.attributes):
-                    scored = _scored_again(scorers(blocks[old.key]), old, rows)
+    experiment, incomplete = prepared.experiment, set[str]()
+
+    @functools.cache
+    def scoring(dataset: str) -> tuple[Scorer, str]:
+        data = prepared.datasets[dataset]
+        digest = scoring_digest(
+            experiment.measured, data.entry.strata, data.card.attributes, experiment.tests
+        )
+        return scorer_of(data, experiment.measured), digest
+
+    def updated() -> Iterator[CellResult]:
+        for block, cells in planned:
+            scorer, digest = scoring(block.dataset)
+            wanted = {cell.key: scoring_of(digest, cell.reference) for cell in cells}
+            references = {cell.key: cell.reference for cell in cells}
+            finished = [key for key in wanted if key in stored and stored[key].status == "ok"]
+            stale = [key for key in finished if stored[key].scoring != wanted[key]]
+            scorers = _scorers(prepared, block, common=scorer) if stale else {}
+            for old in store.read(stale, predictions=True):
+                reference = references[old.key]
+                scored = _scored_again(scorers, scorer, old)
                 decisions = Decisions.stored(old.counts, experiment.tests) if reference else ()
                 if scored is None or (reference and {d.reference for d in decisions} != {reference}):
                     incomplete.add(old.key)
@@ -362,30 +346,9 @@ def _score_again(
                 metrics = metric_values(scored, experiment.tests)
                 if reference:
                     metrics += decision_metrics(old.counts, scorer, experiment.tests)
-                scoring = scoring_of(digest, reference)
-                updated.append(replace(old, metrics=metrics, scoring=scoring, rows=rows))
-            store.write(updated)
-    return incomplete
+                yield replace(old, metrics=metrics, scoring=wanted[old.key])
 
-
-def _without_frontier(
-    prepared: PreparedExperiment, store: Store, planned: Plan, stored: Mapping[str, Stored]
-) -> set[str]:
-    """Return the keys of stored cells whose frontier lacks a test, because the run then had no such test.
-
-    A frontier needs scores of training rows, which no store has, so such a cell must be computed again.
-    """
-    first = f"{unprocessing.ACCURACY}[{unprocessing.RELAXATIONS[0]:g}]"
-    tests = [test for test in prepared.experiment.tests if test != TRUTH]  # the frontier has no test in truth
-    names = [MetricValue(first, None, "", test).stored_name for test in tests]
-    assert names[0] == first  # of the original test, which every run has
-    if len(names) == 1:
-        return set()
-    keys = [c.key for _, cells in planned for c in cells if c.key in stored and stored[c.key].status == "ok"]
-    with_frontier = store.having(first, keys)
-    incomplete: set[str] = set()
-    for name in names[1:]:
-        incomplete |= with_frontier - store.having(name, sorted(with_frontier))
+    store.write(updated())
     return incomplete
 
 
@@ -398,11 +361,13 @@ def _scorers(prepared: PreparedExperiment, block: Block, *, common: Scorer) -> M
 
 
 def _scored_again(
-    scorers: Mapping[FoldTest, Scorer], cell: CellResult, packed: bytes | None
+    scorers: Mapping[FoldTest, Scorer], common: Scorer, cell: CellResult
 ) -> dict[FoldTest, Scored] | None:
     """Return metrics of a stored cell; None if its stored data do not suffice."""
+    if common.attributes and not joint_counts(cell.counts, common.attributes):
+        return None
     counts = counts_by_fold(cell.counts)
-    answers = {} if packed is None else unpack(packed, {key: scorers[key].n_rows for key in counts})
+    answers = {} if cell.rows is None else unpack(cell.rows, {key: scorers[key].n_rows for key in counts})
     rescored = {key: scorers[key].score_again(tallied, answers.get(key)) for key, tallied in counts.items()}
     complete = {key: scored for key, scored in rescored.items() if scored is not None}
     return complete if len(complete) == len(rescored) else None

@@ -23,8 +23,8 @@ from numpy.typing import NDArray
 
 from benchmark.columns import BALANCED, BIASED, DECISION_COUNTS, ORIGINAL, TRUTH, Test
 from benchmark.data.table import Table
-from benchmark.experiment.store.cell import MetricValue
-from benchmark.experiment.versions import PACKAGE, closure_digest
+from benchmark.experiment.results import MetricValue
+from benchmark.experiment.versions import PACKAGE, closure_digest, versions_of
 from benchmark.metrics import (
     FAILING,
     GroupCounts,
@@ -354,7 +354,7 @@ def _mean(values: Sequence[MetricValue]) -> MetricValue:
 
 
 def stored_counts(scored: Mapping[FoldTest, Scored]) -> dict[str, Any]:
-    """Return counts as the store has them; see :attr:`benchmark.experiment.store.CellResult.counts`."""
+    """Return counts as the store has them; see :attr:`benchmark.experiment.results.CellResult.counts`."""
     stored = _by_test({key: result.results.counts.rows.tolist() for key, result in scored.items()})
     if attributes := next(iter(scored.values())).attributes:
         stored[JOINT] = [[*attributes], _by_test({key: result.joint for key, result in scored.items()})]
@@ -387,26 +387,32 @@ def joint_counts(
     return {**counts, TRUTH: counts[tested_as(TRUTH, counts)]} if counts and TRUTH in tests else counts
 
 
-def scoring_digest(metrics: Iterable[str], strata: str | None = None, attributes: Sequence[str] = ()) -> str:
-    """Return the digest of all that metrics of stored predictions depend on: their code and the columns.
+def scoring_digest(
+    metrics: Iterable[str],
+    strata: str | None = None,
+    attributes: Sequence[str] = (),
+    tests: Sequence[str] = (),
+) -> str:
+    """Return the digest of all that metrics of stored predictions depend on: names, tests, code and columns.
 
     The code is this package's metrics, the files of other metrics, and all that these files import from
     their folder. An UnknownNameError says that there is no such metric.
     """
+    names = metric_names(metrics)
     code = closure_digest(
-        [*(PACKAGE / "metrics").glob("*.py"), PACKAGE / "experiment" / "scoring.py"],
-        *(
-            Path(inspect.getfile(inspect.unwrap(get_metric(name).compute))).resolve()
-            for name in metric_names(metrics)
-        ),
+        [
+            *(PACKAGE / "metrics").glob("*.py"),
+            PACKAGE / "experiment" / "scoring.py",
+            *(Path(inspect.getfile(inspect.unwrap(get_metric(name).compute))).resolve() for name in names),
+        ]
     )
-    columns = [strata, *([[*attributes]] if attributes else [])]
-    return hashlib.sha256(json.dumps([code, *columns]).encode()).hexdigest()
+    content = versions_of(["betabench"]), code, sorted(names), [strata, *attributes], [*tests]
+    return hashlib.sha256(json.dumps(content).encode()).hexdigest()
 
 
 def scoring_of(digest: str, reference: str) -> str:
-    """Return a cell's stored identity of scoring: its :func:`scoring_digest` and its reference, if any."""
-    return f"{digest}/{reference}" if reference else digest
+    """Return a cell's stored identity of scoring: of its :func:`scoring_digest` and its reference."""
+    return hashlib.sha256(f"{digest}{reference}".encode()).hexdigest()[:16]
 
 
 def pack(answers: Mapping[FoldTest, Answers]) -> bytes:

@@ -40,8 +40,8 @@ from benchmark.experiment.evaluate import (
 )
 from benchmark.experiment.plan import Block, Experiment
 from benchmark.experiment.prepare import PreparedDataset, PreparedExperiment, network_digest
+from benchmark.experiment.results import CellResult, Status
 from benchmark.experiment.scoring import Answers, FoldTest, Scorer, scorers_of, scoring_digest
-from benchmark.experiment.store import CellResult, Status
 from benchmark.experiment.tuning_rule import Values, space
 from benchmark.experiment.versions import code_digest
 from benchmark.seeding import generator

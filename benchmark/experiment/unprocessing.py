@@ -13,7 +13,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, TypeAlias
+from typing import TYPE_CHECKING, TypeAlias
 
 import numpy as np
 import pandas as pd
@@ -22,8 +22,8 @@ from numpy.typing import NDArray
 from benchmark.columns import BALANCED, ORIGINAL, TRUTH, UNTREATED, Test
 from benchmark.data.table import Table
 from benchmark.experiment.entries import is_own_learner
+from benchmark.experiment.results import CellResult, MetricValue
 from benchmark.experiment.scoring import tested_as
-from benchmark.experiment.store.cell import FRONTIER, CellResult, MetricValue
 from benchmark.experiment.versions import PACKAGE, code_digest
 
 if TYPE_CHECKING:
@@ -37,7 +37,7 @@ RELAXATIONS = tuple(round(1 - 0.1 * i, 1) for i in range(14))
 """Remaining shares of the gap between the groups' selection rates: from 1, the model's gap, to 0, parity, and
 beyond, because parity on training rows leaves some gap on test rows."""
 
-ACCURACY, DISCRIMINATION = f"{FRONTIER}accuracy", f"{FRONTIER}discrimination"
+ACCURACY, DISCRIMINATION = "unprocessing_accuracy", "unprocessing_discrimination"
 """Names of a point's coordinates in the store; its relaxation follows in brackets."""
 
 _DECIMALS = 12  # of scores: scores of equal rows may differ by rounding
@@ -49,10 +49,12 @@ def has_frontier(technique: Technique) -> bool:
     return technique.name == UNTREATED or is_own_learner(technique)
 
 
-def described(technique: Technique) -> dict[str, Any]:
-    """Return this file's part in the keys of a technique's cells; empty if they have no frontier."""
-    file = PACKAGE / "experiment" / "unprocessing.py"
-    return {"unprocessing": code_digest([file])} if has_frontier(technique) else {}
+def describe_frontier(tests: Sequence[Test]) -> list[str]:
+    """Return the part of a frontier in its cell's key: the code, and the tests with points.
+
+    Points are made from scores of training rows, which no store has, so a further test needs other cells.
+    """
+    return [code_digest([PACKAGE / "experiment" / "unprocessing.py"]), *tests]
 
 
 def _counted(score: Array, places: NDArray[np.int64], n_places: int) -> tuple[Array, NDArray[np.int64]]:

@@ -1,7 +1,9 @@
-"""The code that made a number: digests for the store's keys, versions for the manifest.
+"""What computed a number: versions and digests of code, for the store's keys and the manifest.
 
-A digest is taken of the parsed program without docstrings. New words and layout keep stored results, and any
-change of the program computes them again.
+Versions tell releases apart. In a checkout, code changes between them, so keys have digests of the package's
+code as well. Plugins are always digested, with helpers and data files. A digest is taken of the parsed
+program without docstrings: new words and layout keep stored results, and any change of the program computes
+them again.
 """
 
 from __future__ import annotations
@@ -9,18 +11,21 @@ from __future__ import annotations
 import ast
 import functools
 import hashlib
-import inspect
+import json
 import os
 import platform
 import re
 import sys
 import sysconfig
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
-from typing import Any, TypeGuard
+from typing import Any
 
 PACKAGE = Path(__file__).resolve().parent.parent
+CHECKOUT = (PACKAGE.parent / "pyproject.toml").is_file()
+"""Whether the package's files can change without its version."""
+
 _STANDARD_LIBRARY = Path(sysconfig.get_path("stdlib")).resolve()
 _NAME_OF_FILE = re.compile(r"[^\n\0]{1,200}").fullmatch
 
@@ -51,89 +56,53 @@ _MANIFEST = ("betabench", *_COMPUTING, "fairlearn", "pandas", "matplotlib", "net
 
 
 @functools.cache
-def _parsed(path: Path) -> tuple[str, tuple[str, ...]]:
-    """Return the digest of a file's program, and the names of all its imports."""
+def _parsed(path: Path) -> tuple[str, tuple[str, ...], tuple[str, ...]]:
+    """Return the digest of a program, the names of all its imports, and its texts that may name files."""
     tree = ast.parse(path.read_text(encoding="utf-8"))
-    imported: set[str] = set()
-    for node in _statements(tree):
+    imported, texts = set[str](), set[str]()
+    for node in ast.walk(tree):
         if isinstance(node, ast.Module | ast.ClassDef | ast.FunctionDef | ast.AsyncFunctionDef):
             if ast.get_docstring(node, clean=False) is not None:
                 node.body = node.body[1:] or [ast.Pass()]
         elif isinstance(node, ast.Import):
             imported |= {alias.name for alias in node.names}
-        elif isinstance(node, ast.ImportFrom):
-            if node.module:
-                imported |= {node.module, *(f"{node.module}.{alias.name}" for alias in node.names)}
-            if _takes_from_the_package(node):
-                node.module = PACKAGE.name
-    names = sorted(_taken_from_the_package(tree))
-    digest = hashlib.sha256(f"{names} {ast.dump(tree)}".encode()).hexdigest()
-    return digest, tuple(sorted(imported))
-
-
-def _statements(tree: ast.Module) -> Iterator[ast.AST]:
-    """Yield a program and its statements at every depth, without expressions, which are numerous."""
-    pending: list[ast.AST] = [tree]
-    while pending:
-        node = pending.pop()
-        yield node
-        for field in ("body", "orelse", "finalbody", "handlers", "cases"):
-            pending += getattr(node, field, ())
-
-
-def _takes_from_the_package(node: ast.AST) -> TypeGuard[ast.ImportFrom]:
-    return isinstance(node, ast.ImportFrom) and (node.module or "").partition(".")[0] == PACKAGE.name
-
-
-def _taken_from_the_package(tree: ast.Module) -> Iterable[tuple[str, str]]:
-    """Remove the imports of this package's modules from a program; yield their names and original names.
-
-    The file of a name, and the order of imports, change no number: a file that is moved must change no key.
-    """
-    others: list[ast.stmt] = []
-    for node in tree.body:
-        if _takes_from_the_package(node):
-            yield from ((alias.asname or alias.name, alias.name) for alias in node.names)
-        else:
-            others.append(node)
-    tree.body = others
+        elif isinstance(node, ast.ImportFrom) and node.module:
+            imported |= {node.module, *(f"{node.module}.{alias.name}" for alias in node.names)}
+        elif isinstance(node, ast.Constant) and isinstance(node.value, str) and _NAME_OF_FILE(node.value):
+            texts.add(node.value)
+    return hashlib.sha256(ast.dump(tree).encode()).hexdigest(), tuple(imported), tuple(texts)
 
 
 def source_digest(item: type) -> str:
     """Return the digest of the code of a technique, a classifier or a kind of bias, built in or a user's.
 
-    It covers the files of the class and its bases, and their imports from the class's folder or from the
-    bases' folders in this package. Of a user's class it also covers imports from any other folder, and
-    modules and files whose names its program has as texts. Other packages count by their version alone.
+    It covers the files of the class and its bases, and their imports among techniques, classifiers, kinds of
+    bias and metrics. Of a user's class it also covers imports from any other folder, and modules and files
+    whose names its program has as texts. Installed packages count by their version alone.
     """
-    files = _files_of_modules(base.__module__ for base in item.__mro__)
-    defined_in = Path(inspect.getfile(item)).resolve()
-    folders = {defined_in.parent, *(file.parent for file in files if file.is_relative_to(PACKAGE))}
-    # The names in a registry, or in a package's __init__, change no number.
-    shipped = [folder for folder in folders if folder.is_relative_to(PACKAGE)]
-    indices = {folder / name for folder in shipped for name in ("__init__.py", "registry.py")}
-    return code_digest(_imported(files, tuple(folders)) - indices)
+    return closure_digest(_files_of_modules(base.__module__ for base in item.__mro__))
 
 
-def closure_digest(always: Iterable[Path], *files: Path) -> str:
-    """Return the digest of the code of files, of their imports from their own folders, and of ``always``."""
-    folders = tuple({file.parent for file in files})
-    return code_digest({*always, *_imported(files, folders)})
-
-
-def _imported(files: Iterable[Path], folders: tuple[Path, ...]) -> set[Path]:
-    files_found: set[Path] = set()
-    pending = [file for file in files if _counts(file, folders)]
-    users = any(_is_users(file) for file in pending)
+def closure_digest(files: Iterable[Path]) -> str:
+    """Return the digest of the code of files, and of what they import, as of :func:`source_digest`."""
+    found, pending = set[Path](), [*files]
     while pending:
         file = pending.pop()
-        if file not in files_found:
-            files_found.add(file)
+        if file not in found and (_is_users(file) or _is_plugged_in(file)):
+            found.add(file)
             if file.suffix == ".py":
-                named = _named_files(file) if users and _is_users(file) else ()
-                reached = (*_imported_files(file), *named)
-                pending += [p for p in reached if _counts(p, folders) or (users and _is_users(p))]
-    return files_found
+                pending += (*_imported_files(file), *(_named_files(file) if _is_users(file) else ()))
+    return code_digest(found)
+
+
+def code_digest(files: Iterable[Path]) -> str:
+    """Return the digest of the code of some files, in any order; the package's own count in a checkout."""
+    digests = (
+        _parsed(f)[0] if f.suffix == ".py" else hashlib.sha256(f.read_bytes()).hexdigest()
+        for f in files
+        if CHECKOUT or not f.is_relative_to(PACKAGE)
+    )
+    return hashlib.sha256("\n".join(sorted(digests)).encode()).hexdigest()
 
 
 def _is_users(file: Path) -> bool:
@@ -142,26 +111,38 @@ def _is_users(file: Path) -> bool:
     return not installed and not any(file.is_relative_to(folder) for folder in (PACKAGE, _STANDARD_LIBRARY))
 
 
+def _is_plugged_in(file: Path) -> bool:
+    # The names in a registry, or in a package's __init__, change no number.
+    named = any(file.is_relative_to(PACKAGE / part) for part in _PLUGGED_IN)
+    return named and file.name not in ("__init__.py", "registry.py")
+
+
+def _imported_files(file: Path) -> set[Path]:
+    # Files of this package, and beside the file, are found without being loaded, so that imports inside
+    # functions count before their first call.
+    names = _parsed(file)[1]
+    return {*_files_of_modules(names), *_files_beside(names, (PACKAGE.parent, file.parent))}
+
+
 @functools.cache
-def _named_files(file: Path) -> tuple[Path, ...]:
+def _named_files(file: Path) -> set[Path]:
     """Return the modules and other files whose names a program has as texts.
 
     Names of files are relative to the program's folder or the working folder, or to a folder there whose
     name it has as well.
     """
-    tree = ast.parse(file.read_text(encoding="utf-8"))
-    texts = {
-        node.value
-        for node in ast.walk(tree)
-        if isinstance(node, ast.Constant) and isinstance(node.value, str) and _NAME_OF_FILE(node.value)
-    }
-    folders = {file.parent, Path.cwd()}
-    folders |= {path for folder in folders for text in texts if _exists(Path.is_dir, path := folder / text)}
-    modules = (f"{text.replace('.', '/')}{ending}" for text in texts for ending in (".py", "/__init__.py"))
-    beside = (folder / name for folder in folders for name in (*texts, *modules))
-    # Two ways to one file are one; modules from elsewhere are known once they are loaded.
-    found = {path.resolve() for path in beside if _exists(Path.is_file, path)} | {*_files_of_modules(texts)}
-    return tuple(sorted(found))
+    texts, own = _parsed(file)[2], (file.parent, Path.cwd())
+    inner = (path for folder in own for text in texts if _exists(Path.is_dir, path := folder / text))
+    folders = (*own, *inner)
+    beside = (folder / text for folder in folders for text in texts)
+    files = {path for path in beside if _exists(Path.is_file, path)}
+    return {path.resolve() for path in files | _files_beside(texts, folders)} | _files_of_modules(texts)
+
+
+@functools.cache
+def _files_beside(modules: tuple[str, ...], folders: tuple[Path, ...]) -> set[Path]:
+    names = [f"{name.replace('.', '/')}{end}" for name in modules for end in (".py", "/__init__.py")]
+    return {path for folder in folders for name in names if _exists(Path.is_file, path := folder / name)}
 
 
 def _exists(is_kind: Callable[[Path], bool], path: Path) -> bool:
@@ -171,56 +152,22 @@ def _exists(is_kind: Callable[[Path], bool], path: Path) -> bool:
         return False
 
 
-def code_digest(files: Iterable[Path]) -> str:
-    """Return the digest of the code of some files, in any order."""
-    digests = (
-        _parsed(f)[0] if f.suffix == ".py" else hashlib.sha256(f.read_bytes()).hexdigest() for f in files
-    )
-    return hashlib.sha256("\n".join(sorted(digests)).encode()).hexdigest()
-
-
-def _counts(file: Path, folders: tuple[Path, ...]) -> bool:
-    return file.suffix == ".py" and any(file.is_relative_to(folder) for folder in folders)
-
-
-def _imported_files(file: Path) -> list[Path]:
-    # Files of this package, and beside the file, are found without being loaded, so that imports inside
-    # functions count before their first call.
-    return [*_files_of_modules(_parsed(file)[1]), *_imported_files_beside(file)]
-
-
-@functools.cache
-def _imported_files_beside(file: Path) -> tuple[Path, ...]:
-    names = _parsed(file)[1]
-    paths = [folder.joinpath(*name.split(".")) for name in names for folder in (PACKAGE.parent, file.parent)]
-    return tuple(p for path in paths for p in (path.with_suffix(".py"), path / "__init__.py") if p.is_file())
-
-
-def _files_of_modules(names: Iterable[str]) -> list[Path]:
-    return [_resolved(path) for name in names if (path := getattr(sys.modules.get(name), "__file__", None))]
-
-
-@functools.cache
-def _resolved(path: str) -> Path:
-    return Path(path).resolve()
+def _files_of_modules(names: Iterable[str]) -> set[Path]:
+    loaded = (getattr(sys.modules.get(name), "__file__", None) for name in names)
+    return {Path(path).resolve() for path in loaded if path}
 
 
 @functools.cache
 def harness_digest() -> str:
     """Return the digest of the code, and of the packages, that every number depends on."""
-    h = hashlib.sha256(code_digest(_files_of_parts(HARNESS)).encode())
-    for name in _COMPUTING:
-        h.update(f"{name} {_version(name)}\n".encode())
-    return h.hexdigest()
+    facts = [code_digest(_files_of_parts(HARNESS)), versions_of(("betabench", *_COMPUTING))]
+    return hashlib.sha256(json.dumps(facts).encode()).hexdigest()
 
 
 def _files_of_parts(parts: Iterable[str]) -> list[Path]:
     """Return the files of parts of the package; a folder gives its modules, sorted by name."""
-    return [
-        file
-        for path in (PACKAGE / part for part in parts)
-        for file in (sorted(path.glob("*.py")) if path.is_dir() else [path])
-    ]
+    paths = [PACKAGE / part for part in parts]
+    return [file for path in paths for file in (sorted(path.glob("*.py")) if path.is_dir() else [path])]
 
 
 def software(plugins: Iterable[str], packages: Iterable[str]) -> dict[str, str]:

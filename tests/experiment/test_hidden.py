@@ -147,7 +147,7 @@ def test_decisions_are_counted_beside_both_clean_models(tmp_path: Path) -> None:
             bias = hidden_name(block.bias, block.hidden)
             truth[bias, block.repetition] = {test: own.truth for test, own in fold.tests.items()}
             for cell in cells:
-                packed = store.rows(cell.key)
+                (packed,) = (found.rows for found in store.read([cell.key], predictions=True))
                 assert packed is not None
                 n_rows = {(0, ORIGINAL): len(fold.tests[ORIGINAL].truth)}
                 place = bias, block.level, block.repetition, cell.classifier, cell.technique

@@ -13,7 +13,8 @@ import pytest
 
 from benchmark.cli import main
 from benchmark.errors import StoreError
-from benchmark.experiment.store import CellResult, MetricValue, Store
+from benchmark.experiment.results import CellResult, MetricValue
+from benchmark.experiment.store import Store
 from benchmark.techniques import Convergence
 
 EXPERIMENT = """
@@ -85,10 +86,8 @@ def test_what_is_missing_is_taken_over_whole_and_the_first_is_kept(tmp_path: Pat
         assert len(store) == 3
         assert store.merge([two, one, two]) == 0
         expected = [cell("a"), failed("b"), dataclasses.replace(other, rows=None)]
-        assert store.read(["a", "b", "c"]) == expected
-        assert [store.rows(key) for key in "abc"] == [b"a", None, b"c"]
-        names = {key: found.metrics for key, found in store.statuses().items()}
-        assert names == {"a": {"accuracy", "discrimination"}, "b": frozenset(), "c": {"accuracy"}}
+        assert [*store.read(["a", "b", "c"])] == expected
+        assert [found.rows for found in store.read("abc", predictions=True)] == [b"a", None, b"c"]
     assert (state(one), state(two)) == before
 
 
@@ -129,7 +128,7 @@ def test_contradictions_are_refused_and_nothing_is_merged(
         with pytest.raises(StoreError, match=message) as refused:
             store.merge([three])
         assert f"{store.path} and {three} contradict each other" in str(refused.value)
-        assert store.read(["a", "b", "c"]) == [cell("a"), cell("b")]
+        assert [*store.read(["a", "b", "c"])] == [cell("a"), cell("b")]
 
 
 def test_values_that_other_code_computed_are_no_contradiction(tmp_path: Path) -> None:
@@ -139,7 +138,7 @@ def test_values_that_other_code_computed_are_no_contradiction(tmp_path: Path) ->
     )
     with Store(tmp_path / "all.sqlite") as store:
         assert store.merge([one, two]) == 1
-        assert store.read(["a"]) == [cell("a")]
+        assert [*store.read(["a"])] == [cell("a")]
 
 
 def test_what_is_no_store_is_refused(tmp_path: Path) -> None:
@@ -153,7 +152,7 @@ def test_what_is_no_store_is_refused(tmp_path: Path) -> None:
     (tmp_path / "empty.sqlite").touch()
     with Store(tmp_path / "all.sqlite") as store:
         for path, message in (
-            (other, "store format 1. Got: format 99"),
+            (other, "store format 2. Got: format 99"),
             (text, "is not a result store"),
             (tmp_path / "empty.sqlite", "is not a result store"),
             (tmp_path / "nowhere", "There is no result store"),
@@ -176,7 +175,7 @@ def test_a_damaged_store_is_named_and_nothing_is_merged(damage: str, tmp_path: P
             file.seek(middle)
             file.write(bytes(4096))
     with Store(tmp_path / "all.sqlite") as store:
-        with pytest.raises(StoreError, match=r"1\.sqlite is (damaged|not a result store).*malformed"):
+        with pytest.raises(StoreError, match=r"1\.sqlite is damaged.*(malformed|error code 11)"):
             store.merge([path])
         assert len(store) == 0
 
@@ -185,12 +184,13 @@ def test_a_damaged_store_is_named_and_nothing_is_merged(damage: str, tmp_path: P
 @pytest.mark.parametrize(
     "change",
     [
-        "UPDATE results SET value = 0.25 WHERE key = 'b' AND metric = 'accuracy'",
+        "UPDATE cells SET beta = 0.5 WHERE key = 'b'",
+        "UPDATE cells SET numbers = (SELECT numbers FROM cells WHERE key = 'c') WHERE key = 'b'",
         "PRAGMA ignore_check_constraints = 1; UPDATE cells SET status = 'nk' WHERE key = 'b'",
     ],
 )
 def test_a_changed_value_in_a_store_is_damage(change: str, known: list[str], tmp_path: Path) -> None:
-    path = stored(tmp_path / "1.sqlite", cell("a"), cell("b"))
+    path = stored(tmp_path / "1.sqlite", cell("a"), cell("b"), cell("c", metrics=()))
     with contextlib.closing(sqlite3.connect(path)) as connection:
         connection.executescript(change)
     with Store(tmp_path / "all.sqlite") as store:
@@ -200,13 +200,13 @@ def test_a_changed_value_in_a_store_is_damage(change: str, known: list[str], tmp
         assert len(store) == len(known)
     Store(path).close()  # rescues the other one
     with Store(tmp_path / "all.sqlite") as store:
-        assert store.merge([path]) == 1
+        assert store.merge([path]) == 2
 
 
 def test_a_file_without_cells_and_a_locked_one_are_told_apart(tmp_path: Path) -> None:
     path = tmp_path / "1.sqlite"
     with contextlib.closing(sqlite3.connect(path)) as connection, connection:
-        connection.executescript("CREATE TABLE meta (name, value); INSERT INTO meta VALUES ('format', '1')")
+        connection.executescript("CREATE TABLE meta (name, value); INSERT INTO meta VALUES ('format', '2')")
     held = stored(tmp_path / "2.sqlite", cell("a"))
     with Store(tmp_path / "all.sqlite") as store, contextlib.closing(sqlite3.connect(held)) as other:
         with pytest.raises(StoreError, match=r"is not a result store.*no such table"):
@@ -240,12 +240,12 @@ def test_a_store_that_was_killed_while_it_wrote_is_left_as_it_is(tmp_path: Path)
     assert path.with_name("1.sqlite-journal").stat().st_size
     before = state(path)
     with Store(tmp_path / "all.sqlite") as store:
-        with pytest.raises(StoreError, match="start that run again"):
+        with pytest.raises(StoreError, match="start its run again if that was killed"):
             store.merge([path])
         assert state(path) == before
         Store(path).close()
         with Store(path) as again:
-            assert again.read(["a"]) == [cell("a")]
+            assert [*again.read(["a"])] == [cell("a")]
         assert store.merge([path]) == 1
 
 

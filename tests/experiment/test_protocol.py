@@ -24,9 +24,10 @@ from benchmark.experiment.export import failures_frame, folds_frame, metrics_fra
 from benchmark.experiment.keys import planned_cells, sample_identity
 from benchmark.experiment.plan import Block, Experiment
 from benchmark.experiment.prepare import PreparedExperiment
+from benchmark.experiment.results import MetricValue
 from benchmark.experiment.run import compute
 from benchmark.experiment.scoring import Scorer, _mean
-from benchmark.experiment.store import MetricValue, Store
+from benchmark.experiment.store import Store
 from benchmark.metrics import evaluate
 from benchmark.runs.describe import describe_run
 from benchmark.runs.manifest import Manifest
@@ -253,7 +254,7 @@ def test_means_are_those_of_the_folds_that_have_a_value(tmp_path: Path) -> None:
     made = prepared(train="data", folds=3, tests=["original", "biased"])
     with Store(tmp_path / "a.sqlite") as store:
         outcome = compute(made, store, engine=InProcess(1))
-        read = store.read([cell.key for cell in outcome.cells])
+        read = [*store.read([cell.key for cell in outcome.cells])]
     assert [cell.metrics for cell in read] == [cell.metrics for cell in outcome.cells]
     for cell in outcome.cells:
         for test in ("original", "biased"):

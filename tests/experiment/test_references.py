@@ -78,7 +78,7 @@ def test_counts_are_those_of_the_decisions(fields: dict[str, Any], tmp_path: Pat
             folds = list(draw_folds(data, block, made.experiment))
             n_rows = {(i, ORIGINAL): len(fold.tests[ORIGINAL].truth) for i, fold in enumerate(folds)}
             for cell in cells:
-                packed = store.rows(cell.key)
+                (packed,) = (found.rows for found in store.read([cell.key], predictions=True))
                 assert packed is not None
                 for (i, _), answers in unpack(packed, n_rows).items():
                     place = block.level, block.repetition, i, cell.classifier, cell.technique

@@ -274,7 +274,9 @@ def test_a_compressed_copy_of_the_results_is_kept_current(tmp_path: Path, path: 
 
 
 def test_the_digest_covers_metrics_of_other_files(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    assert scoring_digest(["paper"]) == scoring_digest(["fairlearn"])
+    assert scoring_digest(["paper"]) == scoring_digest(["paper"])
+    assert scoring_digest(["paper"]) != scoring_digest(["fairlearn"])
+    assert scoring_digest(["paper"]) != scoring_digest(["paper"], tests=["original", "balanced"])
     mine = dataclasses.replace(get_metric("accuracy"), name="mine", family="own", compute=somewhere_else)
     monkeypatch.setitem(metric_base._REGISTRY._items, "mine", mine)
     assert scoring_digest(["paper", "mine"]) != scoring_digest(["paper"])

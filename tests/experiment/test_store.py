@@ -9,7 +9,8 @@ from pathlib import Path
 import pytest
 
 from benchmark.errors import StoreError
-from benchmark.experiment.store import MetricValue, Store, Stored
+from benchmark.experiment.results import MetricValue
+from benchmark.experiment.store import Store, Stored
 from benchmark.techniques import Convergence
 from tests.helpers.cells import cell
 
@@ -19,15 +20,14 @@ def test_what_was_written_comes_back_exactly_and_in_the_asked_order(tmp_path: Pa
     with Store(tmp_path / "x" / "s.sqlite") as store:
         store.write(cells[:2])
         store.write(cells[2:])
-        assert store.read(["c", "unknown", "a", "b"]) == [cells[2], cells[0], cells[1]]
-        names = frozenset({"accuracy", "discrimination"})
+        assert [*store.read(["c", "unknown", "a", "b"])] == [cells[2], cells[0], cells[1]]
         assert store.statuses() == {
-            "a": Stored("ok", 0.5, "", names),
-            "b": Stored("failed", 0.5, "", frozenset()),
-            "c": Stored("ok", 0.5, "", names),
+            "a": Stored("ok", 0.5, ""),
+            "b": Stored("failed", 0.5, ""),
+            "c": Stored("ok", 0.5, ""),
         }
     with Store(tmp_path / "x" / "s.sqlite") as store:
-        assert store.read(["a"]) == [cells[0]]
+        assert [*store.read(["a"])] == [cells[0]]
 
 
 def test_a_cell_that_is_written_again_is_replaced_with_its_metrics(tmp_path: Path) -> None:
@@ -36,28 +36,28 @@ def test_a_cell_that_is_written_again_is_replaced_with_its_metrics(tmp_path: Pat
         again = cell("a", metrics=(MetricValue("accuracy", 0.9),), convergence=Convergence(1, 0.0, 1e-6))
         store.write([again])
         store.write([again])
-        assert store.read(["a"]) == [again]
+        assert [*store.read(["a"])] == [again]
 
 
-def test_it_is_known_which_code_scored_a_cell_and_by_which_metrics(tmp_path: Path) -> None:
+def test_it_is_known_what_scored_a_cell(tmp_path: Path) -> None:
     each = cell("b", metrics=(MetricValue("precision[f]", 0.5), MetricValue("precision[m]", 0.6)))
     with Store(tmp_path / "s.sqlite") as store:
         store.write([cell("a", scoring="one"), dataclasses.replace(each, scoring="two")])
         store.write([cell("a", scoring="two")])
         assert store.statuses() == {
-            "a": Stored("ok", 0.5, "two", frozenset({"accuracy", "discrimination"})),
-            "b": Stored("ok", 0.5, "two", frozenset({"precision"})),
+            "a": Stored("ok", 0.5, "two"),
+            "b": Stored("ok", 0.5, "two"),
         }
-        assert store.read(["a"]) == [cell("a", scoring="two")]
+        assert [*store.read(["a"])] == [cell("a", scoring="two")]
 
 
 def test_predictions_of_rows_are_kept_apart_and_replaced_with_their_cell(tmp_path: Path) -> None:
     with Store(tmp_path / "s.sqlite") as store:
         store.write([cell("a", rows=b"1"), cell("b")])
-        assert store.read(["a"]) == [cell("a")]
-        assert (store.rows("a"), store.rows("b"), store.rows("c")) == (b"1", None, None)
+        assert [*store.read(["a"])] == [cell("a")]
+        assert [*store.read(["a", "b"], predictions=True)] == [cell("a", rows=b"1"), cell("b")]
         store.write([cell("a")])
-        assert store.rows("a") is None
+        assert [*store.read(["a"], predictions=True)] == [cell("a")]
 
 
 def test_a_transaction_that_fails_leaves_nothing(tmp_path: Path) -> None:

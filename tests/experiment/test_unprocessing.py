@@ -15,9 +15,10 @@ from benchmark.data.table import Column, Schema
 from benchmark.experiment import unprocessing
 from benchmark.experiment.draws import TestRows
 from benchmark.experiment.export import folds_frame, frontier_frame, metrics_frame
+from benchmark.experiment.results import CellResult
 from benchmark.experiment.run import compute
 from benchmark.experiment.scoring import Answers
-from benchmark.experiment.store import CellResult, Store
+from benchmark.experiment.store import Store
 from benchmark.experiment.unprocessing import RELAXATIONS, Thresholds, frontier_points, frontier_values
 from tests.helpers.engines import InProcess
 from tests.helpers.marks import nightly_but
@@ -142,7 +143,7 @@ def test_it_is_kept_beside_the_metrics_and_not_among_them(computed: list[CellRes
     former = [replace(cell, key=f"{cell.key}0", frontier=()) for cell in computed]  # before there was one
     with Store(tmp_path / "a.sqlite") as store:
         store.write([*computed, *former])
-        read = store.read([cell.key for cell in computed])
+        read = [*store.read([cell.key for cell in computed])]
         assert not any(cell.frontier for cell in store.read([cell.key for cell in former]))
     frames = [frontier_frame(own, TESTS) for own in (computed, read)]
     assert frames[0].equals(frames[1])
