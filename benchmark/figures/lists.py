@@ -9,10 +9,10 @@ from itertools import product
 import numpy as np
 import pandas as pd
 
-from benchmark.figures import Drawing, marks
+from benchmark.figures import Drawing
 from benchmark.figures.heat import draw_heat
 from benchmark.figures.network import draw_network
-from benchmark.figures.over_beta import draw_over_beta, draw_regret
+from benchmark.figures.over_beta import draw_over_beta
 from benchmark.figures.rows import (
     auc_rows,
     draw_auc,
@@ -22,25 +22,20 @@ from benchmark.figures.rows import (
     draw_restoration,
     of_techniques,
 )
-from benchmark.figures.tradeoff import TRADEOFF, draw_pareto, draw_together, draw_tradeoff
+from benchmark.figures.tradeoff import TRADEOFF, draw_pareto, draw_tradeoff
 from benchmark.runs.analysis import RunStatistics
 from benchmark.runs.finished import RunFrames
-from benchmark.runs.report_frames import by_rows
 from benchmark.statistics.cells import SCENARIO
 from benchmark.statistics.unprocessing import best_frontiers, mean_frontiers
 from benchmark.text.words import file_name
-
-# Repetitions from which a technique has its own figure: fewer dots are clear in the figure of all.
-_FEWEST_ALONE = 3
 
 
 def run_figures(run: RunFrames) -> Iterator[Drawing]:
     """Yield name and drawing function of each figure of a run.
 
     Names are ``auc/<dataset>__beta_<beta>``, with the name of the run's levels, ``network/<dataset>``,
-    ``over_beta/<dataset>``, ``tradeoff/<dataset>/all`` and, from three repetitions on,
-    ``tradeoff/<dataset>/technique_<name>``. They have bias, classifier and test where a dataset has several.
-    No figure has reference rows.
+    ``over_beta/<dataset>`` and ``tradeoff/<dataset>/all``. They have bias, classifier and test where a
+    dataset has several. No figure has reference rows.
     """
     run = run.of_techniques
     manifest, curves = run.manifest, None
@@ -60,20 +55,15 @@ def run_figures(run: RunFrames) -> Iterator[Drawing]:
         yield f"over_beta/{scenario.file_name}", partial(draw_over_beta, run, scenario)
         if any(manifest.metric(name) is None for name in TRADEOFF):
             continue
-        draw, folder = partial(draw_tradeoff, run, scenario, curves), f"tradeoff/{scenario.file_name}"
-        yield f"{folder}/all", draw
-        if manifest.repetitions >= _FEWEST_ALONE:
-            for technique in marks.titles_of(scenario.rows(run.summary), manifest):
-                yield f"{folder}/technique_{file_name(technique)}", partial(draw, only=technique)
+        yield f"tradeoff/{scenario.file_name}/all", partial(draw_tradeoff, run, scenario, curves)
 
 
 def statistics_figures(statistics: RunStatistics) -> Iterator[Drawing]:
     """Yield name and drawing function of each figure of a run's statistics.
 
     Names are ``heat_<metric>``, ``restoration_<dataset>``, ``groups_<metric>``,
-    ``regret``, ``forest_<dataset>__<metric>``, ``pareto_<dataset>`` and ``ranks_<datasets>``. They have bias,
-    classifier and test where a run has several; heat maps have the test only. Where a dataset has several
-    learners, ``together_<dataset>`` has all of them.
+    ``forest_<dataset>__<metric>``, ``pareto_<dataset>`` and ``ranks_<datasets>``. They have bias, classifier
+    and test where a run has several; heat maps have the test only.
     """
     compared, scenarios = statistics.compared_metrics, statistics.scenarios
     for metric, test in dict.fromkeys((metric, scenario.test) for scenario, metric in compared):
@@ -84,8 +74,6 @@ def statistics_figures(statistics: RunStatistics) -> Iterator[Drawing]:
     gaps = statistics.groups[statistics.groups["difference"].notna()]
     for name, rows in _by_kind(gaps, "metric"):
         yield f"groups_{name}", partial(draw_gaps, statistics, rows)
-    if len(statistics.regret):
-        yield "regret", partial(draw_regret, statistics)
     for scenario, metric in compared:
         rows = scenario.rows(statistics.comparisons)
         if np.isfinite(rows.loc[rows["metric"] == metric, "improvement"]).any():
@@ -94,9 +82,6 @@ def statistics_figures(statistics: RunStatistics) -> Iterator[Drawing]:
     for scenario in scenarios:
         if len(scenario.rows(statistics.pareto)):
             yield f"pareto_{scenario.file_name}", partial(draw_pareto, statistics, scenario)
-    for of_rows in by_rows(scenarios):
-        if len(of_rows.scenarios) > 1 and {*TRADEOFF} <= {*statistics.metrics}:
-            yield f"together_{of_rows.file_name}", partial(draw_together, statistics, of_rows)
     for name, rows in _by_kind(statistics.ranks, "datasets", ["test"] * statistics.names_tests):
         if rows.loc[rows["over"] == "dataset level", "mean_rank"].notna().any():
             yield f"ranks_{name}", partial(draw_ranks, statistics, rows)

@@ -1,4 +1,4 @@
-"""Figures over the levels of bias: metrics of each technique, and the cost of choosing settings."""
+"""Metrics of each technique over the levels of bias."""
 
 from __future__ import annotations
 
@@ -10,14 +10,12 @@ import numpy as np
 import pandas as pd
 from matplotlib.axes import Axes
 from matplotlib.lines import Line2D
-from matplotlib.ticker import PercentFormatter
 
 from benchmark.experiment.entries import TechniqueEntry
 from benchmark.figures import EVERYTHING, Choice, marks, style
 from benchmark.figures.page import Page, RowLabels
 from benchmark.figures.style import FAINT, GREY, Look, line_style
 from benchmark.metrics import list_metrics
-from benchmark.runs.analysis import RunStatistics
 from benchmark.runs.descriptions import STAGES, MetricDescription
 from benchmark.runs.finished import RunFrames
 from benchmark.runs.manifest import Manifest
@@ -30,12 +28,6 @@ _MOST_LINES = 9  # that the eye distinguishes
 _LEAST_SAMPLES = 3  # two give intervals many times their distance
 _ALONE, _WITH_GROUPS = (2.9, 2.1), (2.1, 1.6)  # size of a panel
 _EDGE: Look = {"mec": "white", "mew": 0.4, "zorder": 3}
-_CHOICES = {
-    "default": "default",
-    "biased": "tuned on biased rows",
-    "clean": "tuned on clean rows",
-    "oracle": "oracle",
-}
 _HOLLOW = Line2D([], [], ls="none", marker="o", mec=GREY, mfc="white", label="hollow: degenerate")
 
 _Shown: TypeAlias = Sequence[tuple[TechniqueEntry, int]]  # techniques with the positions of their looks
@@ -185,67 +177,3 @@ def _draw_bars(axes: Axes, rows: pd.DataFrame, group: _Shown, hollow: Collection
             filled = (technique.name, beta) not in hollow
             gid = "mean" if filled else "degenerate"
             marks.draw_estimate(axes, y, estimate, (look["marker"], look["color"]), filled=filled, gid=gid)
-
-
-@style.styled()
-def draw_regret(statistics: RunStatistics, choice: Choice = EVERYTHING) -> Page:
-    """Draw regret against the oracle over the level of bias, and the share of fits beyond the constraint.
-
-    All datasets together have a column of panels, and each dataset has one.
-    """
-    run = statistics.run
-    choice.of_metrics(), choice.of_techniques()
-    parts = dict(_parts(statistics))
-    names = [on for on in _CHOICES if on in {*statistics.regret["chosen_on"], "oracle"}]
-    looks = {on: {**line_style(i), "label": _CHOICES[on], **_EDGE} for i, on in enumerate(names)}
-    page = Page(
-        2 * len(parts),
-        len(parts),
-        panel=(2.2, 1.7),
-        title="What it costs to choose a setting on biased rows",
-        subtitle="Above: how much worse the objective is on the original test than with the setting that "
-        "the test rows would have chosen, with 95 % intervals over training samples. Below: fits beyond "
-        "the constraint there, which can be better than the oracle. "
-        + ("Without planted bias, both differ by chance alone. " if 0 in run.levels else "")
-        + f"Rule: {run.tuned_by}.",
-        notes=marks.notes(*run.datasets),
-        panel_titles=[*parts, *[""] * len(parts)],
-        choice=choice,
-    )
-    ends = pd.concat(parts.values())[["regret_low", "regret_high"]].to_numpy(float).ravel()
-    uppers, lowers = page.panels[: len(parts)], page.panels[len(parts) :]
-    for part, above, below in zip(parts.values(), uppers, lowers, strict=True):
-        above.axhline(0, **style.RULE)
-        for position, (on, look) in enumerate(looks.items()):
-            is_oracle = on == "oracle"
-            rows = part.drop_duplicates("level") if is_oracle else part[part["chosen_on"] == on]
-            rows = rows.sort_values("level")
-            below.plot(rows["level"], rows["breaks_oracle" if is_oracle else "breaks"], **look)
-            if not is_oracle:  # intervals of several choices stand side by side
-                beta = rows["level"] + (position - (len(looks) - 2) / 2) * 0.02 * np.ptp(part["level"])
-                low, high = rows["regret_low"], rows["regret_high"]
-                above.vlines(beta, low, high, colors=look["color"], lw=1.0, alpha=0.6)
-                above.plot(beta, rows["regret"], **look)
-        for axes in (above, below):
-            style.set_level_ticks(axes, run.levels)
-            axes.set_xlim(*style.padded(part["level"], 0.06, 0.02))
-        above.set_ylim(*style.padded([0.0, *ends], 0.05, 0.002))
-        below.set_ylim(-0.04, 1.04)
-        below.yaxis.set_major_formatter(PercentFormatter(1.0))
-    page.name_axes(level_axis(run))
-    uppers[0].set_ylabel("regret")
-    lowers[0].set_ylabel("fits beyond the\nconstraint")
-    page.legend_beside(uppers[0], lowers[0].get_lines(), "Setting")
-    return page.fit()
-
-
-def _parts(statistics: RunStatistics) -> Iterator[tuple[str, pd.DataFrame]]:
-    """Yield heading and mean regrets over techniques, of all datasets together and then of each."""
-    table = statistics.regret
-    table = table[table["technique"] == ""]
-    several = [column for column in ("bias", "classifier") if table[column].nunique() > 1]
-    headings = {dataset.name: dataset.heading for dataset in statistics.run.datasets}
-    table = table.sort_values("dataset", key=lambda names: names != "", kind="stable")
-    for (dataset, *_), regrets in table.groupby(["dataset", "bias", "classifier"], sort=False):
-        heading = headings.get(str(dataset), "All datasets")
-        yield ", ".join([heading, *(str(regrets[column].iloc[0]) for column in several)]), regrets

@@ -1,8 +1,7 @@
-"""Discrimination and other metrics against accuracy: the paper's Figure 1, all learners, Pareto fronts."""
+"""Discrimination and other metrics against accuracy: the paper's Figure 1, and Pareto fronts."""
 
 from __future__ import annotations
 
-import itertools
 import math
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
@@ -12,7 +11,6 @@ import numpy as np
 import pandas as pd
 from matplotlib.axes import Axes
 from matplotlib.colors import to_rgb
-from matplotlib.lines import Line2D
 from numpy.typing import ArrayLike, NDArray
 
 from benchmark.columns import ORIGINAL
@@ -21,9 +19,9 @@ from benchmark.figures.page import Page
 from benchmark.figures.style import BETA_COLORS, BLUE, FAINT, GREY, Look, beta_look, text_width
 from benchmark.runs.analysis import RunStatistics
 from benchmark.runs.finished import RunFrames
-from benchmark.runs.report_frames import SameRows, Scenario, records
+from benchmark.runs.report_frames import Scenario, records
 from benchmark.statistics.answers import ACCURACY, DISCRIMINATION, OF_CLEAN_MODEL, undo_of
-from benchmark.statistics.cells import WHERE, distance
+from benchmark.statistics.cells import distance
 from benchmark.statistics.unprocessing import curves_of
 from benchmark.tables.numbers import BELOW_CONSTANT, DEGENERATE
 from benchmark.wording import level_axis
@@ -37,7 +35,6 @@ Limits = tuple[tuple[float, float], tuple[float, float]]
 _NARROWEST = 0.04
 _MOST_LARGE = 16
 _MOST_COLUMNS = 6
-_MOST_TOGETHER = (6, 3)  # levels and columns of the figure of all learners
 _MOST_DOTS = 600  # in vectors, some 120 bytes each
 _MOST_BETAS = 5
 _BEYOND = 3.0  # times the interquartile range from the quartiles
@@ -73,21 +70,18 @@ def draw_tradeoff(
     run: RunFrames,
     scenario: Scenario,
     curves: pd.DataFrame | None = None,
-    only: str | None = None,
     choice: Choice = EVERYTHING,
 ) -> Page:
     """Draw discrimination against accuracy, a panel per technique, as in the paper's Figure 1.
 
     Limits are those of all techniques, so that figures of a scenario compare. ``curves`` are the unprocessing
-    frontiers of :func:`~benchmark.statistics.unprocessing.mean_frontiers`. ``only`` is the technique of a
-    figure of one.
+    frontiers of :func:`~benchmark.statistics.unprocessing.mean_frontiers`.
     """
     manifest, summary, constant = run.manifest, scenario.rows(run.summary), scenario.constant_accuracy
     points = points_of(scenario.rows(run.results))
     limits = tradeoff_limits(points, constant)
     choice.of_metrics(TRADEOFF)
-    tried = summary if only is None else summary[summary["technique"] == only]
-    titles = marks.titles_of(tried, manifest, choice)
+    titles = marks.titles_of(summary, manifest, choice)
     single = len(titles) == 1
     baseline = points[points["technique"] == scenario.baseline]
     words = [f"Dots: single repetitions; outlined: the mean of each {manifest.level_sign}."]
@@ -189,68 +183,6 @@ def _means(points: pd.DataFrame) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """Return means of both metrics at each level of bias, and the levels, ascending."""
     means = points.groupby("level", sort=True)[list(TRADEOFF)].mean()
     return means[TRADEOFF[0]].to_numpy(), means[TRADEOFF[1]].to_numpy(), means.index.to_numpy(dtype=float)
-
-
-@style.styled()
-def draw_together(statistics: RunStatistics, rows: SameRows, choice: Choice = EVERYTHING) -> Page:
-    """Draw mean discrimination against mean accuracy of all techniques, a panel for each level of bias.
-
-    Each learner has a color. Techniques are numbered, and named below.
-    """
-    run, first = statistics.run, rows.scenarios[0]
-    choice.of_metrics(TRADEOFF)
-    points = _means_of(statistics, rows.scenarios)
-    names = list(marks.titles_of(points, run, choice))
-    chosen = points["technique"].isin(names)
-    is_baseline = points["technique"] == points["baseline"]
-    numbered = points[chosen & ~is_baseline]
-    numbered = numbered.sort_values("technique", key=lambda column: column.map(names.index), kind="stable")
-    keys = {name: str(number) for number, name in enumerate(numbered["technique"].unique(), 1)}
-    baselines = points[is_baseline & points["classifier"].isin(points.loc[chosen, "classifier"])]
-    looks = {s.classifier: style.line_style(i) | {"linestyle": "none"} for i, s in enumerate(rows.scenarios)}
-    levels = style.beta_ticks(run.levels, _MOST_TOGETHER[0])
-    constant = first.constant_accuracy
-    limits = tradeoff_limits(pd.concat([numbered, baselines]), constant)
-    page = Page(
-        len(levels),
-        min(len(levels), _MOST_TOGETHER[1]),
-        panel=(2.7, 2.3),
-        title=f"{rows.heading}: all techniques, with every learner",
-        subtitle=f"{marks.tested(first.dataset, run)}. Means. Lines lead from the baseline of a learner, a "
-        "large mark, to the techniques with it. "
-        + marks.constant_text(first.best_constant, drawn=_within(constant, limits)),
-        notes=marks.notes(first),
-        panel_titles=[run.level_text(level) for level in levels],
-        choice=choice,
-    )
-    for axes, level in zip(page.panels, levels, strict=True):
-        _frame(axes, limits, constant)
-        for learner, look in looks.items():
-            starts, ends = (
-                part[(part["level"] == level) & (part["classifier"] == learner)][list(TRADEOFF)].to_numpy()
-                for part in (baselines, numbered)
-            )
-            for start, end in itertools.product(starts, ends):
-                line: Look = {"color": look["color"], "lw": 0.6, "alpha": 0.6, "zorder": 2}
-                axes.plot(*zip(start, end, strict=True), **line, gid="change")
-            axes.plot(*starts.T, **look, ms=9, zorder=3, gid="baseline")
-            axes.plot(*ends.T, **look, ms=4.5, zorder=3.2, gid="technique")
-    page.name_axes(*TRADEOFF)
-    page.legend_below([Line2D([], [], label=learner, **look) for learner, look in looks.items()])
-    page.list_below([f"{key}  {run.titles[name]}" for name, key in keys.items()])
-    page.fit()
-    for axes, level in zip(page.panels, levels, strict=True):
-        own, others = (part[part["level"] == level] for part in (numbered, baselines))
-        write_keys(axes, pd.concat([own, others])[list(TRADEOFF)], [keys[name] for name in own["technique"]])
-    return page
-
-
-def _means_of(statistics: RunStatistics, scenarios: Sequence[Scenario]) -> pd.DataFrame:
-    """Return mean discrimination and accuracy of each cell that has both, with its baseline."""
-    rows = pd.concat([scenario.rows(statistics.intervals) for scenario in scenarios])
-    means = rows[rows["metric"].isin(TRADEOFF)].pivot(index=[*WHERE], columns="metric", values="mean")
-    points = means.reindex(columns=list(TRADEOFF)).dropna().reset_index()
-    return points.assign(baseline=statistics.baselines.column(points))
 
 
 @dataclass(frozen=True)

@@ -124,16 +124,14 @@ def write_run_folder(
 
 
 def _drawings(run: RunFrames, prepared: PreparedExperiment, choice: str) -> list[Drawing]:
-    """Return the figures of a choice; by default those of single techniques are left out."""
+    """Return the figures of a choice; by default those that the experiment names."""
     if choice == "none":
         return []
     from benchmark.figures.lists import run_figures  # loads matplotlib, as only what draws does
 
     kinds = prepared.experiment.figures or _OF_THE_PAPER
     return [
-        (name, draw)
-        for name, draw in run_figures(run)
-        if choice == "all" or (name.partition("/")[0] in kinds and "/technique_" not in name)
+        (name, draw) for name, draw in run_figures(run) if choice == "all" or name.partition("/")[0] in kinds
     ]
 
 

@@ -11,6 +11,7 @@ import pytest
 from matplotlib.collections import PathCollection
 from matplotlib.figure import Figure
 
+from benchmark.figures import Choice
 from benchmark.figures.over_beta import draw_over_beta
 from benchmark.figures.style import BETA_COLORS, line_style, render, wrap
 from benchmark.figures.tradeoff import draw_tradeoff, points_of
@@ -44,8 +45,8 @@ from tests.helpers.marks import nightly_but
 
 def tradeoff(run: Run, *, only: int | None = None) -> Figure:
     frames = run.frames
-    name = None if only is None else run.description.techniques[only].name
-    return draw_tradeoff(frames, frames.scenarios[0], only=name)
+    names = None if only is None else [run.description.techniques[only].name]
+    return draw_tradeoff(frames, frames.scenarios[0], choice=Choice(techniques=names))
 
 
 def over_beta(run: Run) -> Figure:

@@ -3,14 +3,10 @@
 from __future__ import annotations
 
 import json
-from pathlib import Path
 
 import pandas as pd
 import pytest
 
-from benchmark.errors import UnknownNameError
-from benchmark.figures import Choice
-from benchmark.figures.lists import statistics_figures
 from benchmark.runs.analysis import RunStatistics, folder_statistics
 from benchmark.runs.report_frames import by_rows
 from benchmark.tables.layout import Row, Table
@@ -73,31 +69,3 @@ def test_the_best_is_the_best_of_all_learners(table: Table) -> None:
         for column in (0, 2):
             best = [names for names, row in rows.items() if row.cells[column].best]
             assert {learner for _, learner in best} == {"forest"}, (level, column)
-
-
-def test_one_figure_has_all_learners_each_beside_its_baseline(statistics: RunStatistics) -> None:
-    drawings = dict(statistics_figures(statistics))
-    assert [name for name in drawings if name.startswith("together_")] == ["together_one", "together_two"]
-    page = drawings["together_one"]()
-    assert [panel.get_title(loc="left") for panel in page.panels] == ["β = 0", "β = 0.5", "β = 1"]
-    for panel in page.panels:
-        lines = {gid: [own for own in panel.lines if own.get_gid() == gid] for gid in ("baseline", "change")}
-        assert len(lines["baseline"]) == 2  # one for each learner
-        starts = {tuple(own.get_xydata()[0]) for own in lines["change"]}
-        assert starts == {tuple(own.get_xydata()[0]) for own in lines["baseline"]}
-        assert (
-            len(lines["change"]) == 4
-        )  # Massaging, Reweighing and Repair with one, Reweighing with the other
-    known = {text.get_text() for legend in page.legends for text in legend.get_texts()}
-    assert known == {"c45", "forest", "1  Massaging", "2  Reweighing", "3  Repair 0.5"}
-    chosen = drawings["together_one"](choice=Choice(techniques=["reweighing"], width=3.3, caption=False))
-    keys = [text.get_text() for panel in chosen.panels for text in panel.texts if text.get_gid() == "key"]
-    assert set(keys) == {"1"}
-    assert all(len([own for own in p.lines if own.get_gid() == "baseline"]) == 2 for p in chosen.panels)
-    with pytest.raises(UnknownNameError, match="did you mean 'reweighing'"):
-        drawings["together_one"](choice=Choice(techniques=["reweihing"]))
-
-
-def test_a_run_of_one_learner_has_no_figure_of_several(tmp_path: Path) -> None:
-    drawings = dict(statistics_figures(folder_statistics(write_folder(tmp_path / "run"))))
-    assert not [name for name in drawings if name.startswith("together")]
