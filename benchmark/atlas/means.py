@@ -25,7 +25,7 @@ from benchmark.data.card import load_card
 from benchmark.runs.finished import RunFrames
 from benchmark.runs.manifest import Manifest
 from benchmark.statistics.answers import ACCEPTANCE, ACCURACY, standings
-from benchmark.statistics.cells import WHERE, first_true
+from benchmark.statistics.cells import PLANTED, WHERE, first_true
 from benchmark.statistics.decisions import AGREEMENT, RESTORATION_DISTANCE, share_counts
 from benchmark.statistics.recommendation import EQUAL, Criteria, is_hidden_truth, references
 from benchmark.statistics.restoration import NO_REFERENCE
@@ -76,8 +76,8 @@ def part_means(run: RunFrames, part: str, atlas: Atlas) -> pd.DataFrame:
             halves.append(_half_means(results, run.decisions, choosable.manifest).assign(half=half))
     means = pd.concat(halves, ignore_index=True)
     means = means.join(_shares(run), on=_HALF)
-    described = pd.DataFrame(list(_scenarios(run.manifest, atlas))).set_index(["dataset", "bias", "level"])
-    means = means.join(described, on=["dataset", "bias", "level"])
+    described = pd.DataFrame(list(_scenarios(run.manifest, atlas))).set_index([*PLANTED])
+    means = means.join(described, on=[*PLANTED])
     means = means.assign(bias=means["bias_name"], part=part, version=atlas.version)
     for goal in GOALS:
         means[ALLOWED[goal]] = (means[f"reason_{goal}"] == "").astype(int)

@@ -16,7 +16,7 @@ from benchmark.published.readings import Reading, add_readings
 from benchmark.runs.descriptions import DatasetDescription
 from benchmark.runs.finished import FinishedRun
 from benchmark.runs.manifest import Manifest
-from benchmark.runs.report_frames import MEAN_COLUMNS
+from benchmark.statistics.cells import CELL_KEY
 from benchmark.text.words import NOT_REAL_LOUD, REAL, SAMPLED
 
 TOLERANCES = (0.02, 0.05)
@@ -103,7 +103,7 @@ def compare(
     ``allow_embedded``.
     """
     _require_published_names(entry, published)
-    columns = [*MEAN_COLUMNS, "metric", "mean", "ci_low", "ci_high", "n"]
+    columns = [*CELL_KEY, "mean", "ci_low", "ci_high", "n"]
     means = {row[:-4]: row[-4:] for row in run.summary[columns].itertuples(index=False, name=None)}
     keys = published[["dataset", "technique", "beta", "metric"]].itertuples(index=False, name=None)
     ours = pd.DataFrame([_counterpart(run, entry, means, *key) for key in keys])
@@ -262,7 +262,7 @@ def _counterpart(
 def _why_empty(run: FinishedRun, key: tuple[object, ...]) -> str:
     """Return why no repetition has a value: the most frequent status, and its first reason."""
     rows = run.failures[run.failures["metric"].isin(["", key[-1]])]
-    for column, value in zip(MEAN_COLUMNS, key[:-1], strict=True):
+    for column, value in zip(CELL_KEY[:-1], key[:-1], strict=True):
         rows = rows[rows[column].isin(["", value] if column == "test" else [value])]
     if rows.empty:
         return "no value, and no reason is recorded"

@@ -19,7 +19,6 @@ from benchmark.experiment.plan import ALWAYS_MEASURED
 from benchmark.metrics.restoration import OF_REPETITIONS
 from benchmark.runs.manifest import Manifest
 from benchmark.runs.report_frames import (
-    MEAN_COLUMNS,
     Scenario,
     check_read,
     described_scenarios,
@@ -27,14 +26,14 @@ from benchmark.runs.report_frames import (
     with_failed_cells,
 )
 from benchmark.statistics.answers import standings
-from benchmark.statistics.cells import WHERE, Resampling, require_known, to_cells
+from benchmark.statistics.cells import CELL_KEY, WHERE, Resampling, require_known, to_cells
 from benchmark.statistics.intervals import cell_intervals
 from benchmark.statistics.restoration import pooled_shares
 from benchmark.statistics.unprocessing import FRONTIER_GAP_COLUMNS, best_frontiers, frontier_gaps
 from benchmark.text.words import FOLDER_SUFFIX, NOT_REAL, parted_fold
 from benchmark.text.writing import from_cell, plain_or_packed
 
-SUMMARY_COLUMNS = (*MEAN_COLUMNS, "metric", "mean", "std", "ci_low", "ci_high", "n")
+SUMMARY_COLUMNS = (*CELL_KEY, "mean", "std", "ci_low", "ci_high", "n")
 """Columns of the summary."""
 
 RUN_AGAIN = "run the experiment again: stored cells are not computed again"
@@ -45,7 +44,7 @@ _TEXTS = {
     *("attribute", "group", "note", "of", "chosen_on", "parameters"),
 }
 _WHOLE = {"table", "n", "repetition", "fold", "settings", "unscored", *DECISION_COUNTS}
-_KEY = [*MEAN_COLUMNS, "metric"]
+_KEY = list(CELL_KEY)
 _OPTIONAL = {
     "folds": (columns.FOLDS_NAME, columns.FOLD_COLUMNS),
     "frontier": (columns.FRONTIER_NAME, columns.FRONTIER_COLUMNS),

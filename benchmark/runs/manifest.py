@@ -24,7 +24,7 @@ from benchmark.experiment.plan import Experiment
 from benchmark.metrics import list_metrics
 from benchmark.runs.descriptions import ByName, DatasetDescription, DatasetInExperiment, MetricDescription
 from benchmark.statistics.answers import ConstantAnswer
-from benchmark.statistics.cells import Baselines, Resampling
+from benchmark.statistics.cells import PLANTED, Baselines, Resampling
 from benchmark.text.words import LEVEL_SIGNS, LevelUnit, file_name, level_text
 
 
@@ -226,9 +226,9 @@ class Manifest(BaseModel):
         columns = {*frame.columns}
         if not self.experiment.hidden and DECISION_COUNTS[0] in columns:
             frame = frame.drop(columns="test")
-        if self.unit == "dose" and {"dataset", "bias", "level"} <= columns and "beta" not in columns:
+        if self.unit == "dose" and {*PLANTED} <= columns and "beta" not in columns:
             betas = {key: dose.beta for key, dose in self.doses.items()}
-            keys = zip(frame["dataset"], frame["bias"], frame["level"], strict=True)
+            keys = frame[list(PLANTED)].itertuples(index=False, name=None)
             solved = [betas.get(key, math.nan) for key in keys]
             frame = frame.copy()
             frame.insert(list(frame.columns).index("level") + 1, "beta", solved)

@@ -14,7 +14,7 @@ import pandas as pd
 from benchmark.runs.manifest import Manifest
 from benchmark.runs.report_frames import joined
 from benchmark.statistics.across import RANK_COLUMNS, rank_table
-from benchmark.statistics.cells import Cells, Goal
+from benchmark.statistics.cells import PLANTED, SCENARIO, Cells, Goal
 
 BELOW_COLUMNS = ("below_constant", "below_constant_levels")
 """Columns of ranks and Pareto fronts: whether a technique is less accurate than the best constant answer on
@@ -37,7 +37,7 @@ def repeated_levels(run: Manifest, frame: pd.DataFrame) -> pd.Series[bool]:
 
 def _pooled(cells: Cells, run: Manifest) -> Cells:
     """Return the cells at levels of bias that are pooled over datasets: all levels of β, not every dose."""
-    levels = pd.MultiIndex.from_frame(cells.keys[["dataset", "bias", "level"]])
+    levels = pd.MultiIndex.from_frame(cells.keys[list(PLANTED)])
     return cells.take(~levels.isin(run.apart)) if run.apart else cells
 
 
@@ -46,7 +46,7 @@ def _pooled_across(cells: Cells, run: Manifest) -> Cells:
     if run.unit == "beta":
         return cells
     reachable = cells.take(cells.keys["level"].isin(run.pooled_levels).to_numpy())
-    n_reached = reachable.keys.groupby(["dataset", "bias"], sort=False)["level"].transform("nunique")
+    n_reached = reachable.keys.groupby([*PLANTED[:-1]], sort=False)["level"].transform("nunique")
     return reachable.take((n_reached == len(run.pooled_levels)).to_numpy())
 
 
@@ -76,7 +76,7 @@ def _covered(table: pd.DataFrame, standing: pd.DataFrame) -> pd.DataFrame:
 
     They have their order in the standings, and the position of the table's row in the column ``row``.
     """
-    shared = ["dataset", "bias", "classifier", "test", "technique"]
+    shared = [*SCENARIO, "technique"]
     rows = table.assign(row=range(len(table)), of_row=table["level"])
     if "datasets" in table.columns:
         rows = rows.assign(dataset=rows["datasets"].str.split()).explode("dataset")

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, NamedTuple
+from typing import Any
 
 import pandas as pd
 
@@ -16,9 +16,6 @@ from benchmark.runs.manifest import Manifest
 from benchmark.statistics.answers import ConstantAnswer, constant_on
 from benchmark.statistics.cells import SCENARIO, ScenarioKey, require_unique
 from benchmark.text.words import file_name
-
-MEAN_COLUMNS = tuple(column for column in RESULT_COLUMNS[:-2] if column != "repetition")
-"""Columns of one mean, apart from the metric: dataset, bias, beta, technique, classifier and test."""
 
 STATUSES = ("skipped", "not_converged", "failed", "timeout", "crashed", "undefined")
 """Reasons for a missing value; *undefined* is a metric that does not exist for a cell that did run."""
@@ -172,21 +169,13 @@ def described_scenarios(frame: pd.DataFrame, manifest: Manifest) -> tuple[Scenar
     )
 
 
-class SameRows(NamedTuple):
-    """Scenarios that share dataset, bias and test, and differ in their learner alone."""
-
-    heading: str  # for readers
-    file_name: str
-    scenarios: tuple[Scenario, ...]
-
-
-def by_rows(scenarios: Iterable[Scenario]) -> list[SameRows]:
-    """Return scenarios, in their order, with those together that differ in their learner alone."""
+def by_rows(scenarios: Iterable[Scenario]) -> list[tuple[str, list[Scenario]]]:
+    """Return scenarios by heading, in their order, with those together that differ in their learner alone."""
     together: dict[ScenarioKey, list[Scenario]] = {}
     for scenario in scenarios:
         together.setdefault((scenario.dataset.name, scenario.bias, "", scenario.test), []).append(scenario)
     named = _headings({key: alike[0].dataset.heading for key, alike in together.items()})
-    return [SameRows(*named[key], tuple(alike)) for key, alike in together.items()]
+    return [(named[key][0], alike) for key, alike in together.items()]
 
 
 def names_together(run: Manifest, results: pd.DataFrame) -> Names:

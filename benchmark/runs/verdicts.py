@@ -14,7 +14,7 @@ from benchmark.runs.manifest import Manifest
 from benchmark.runs.report_frames import joined, joined_in_order
 from benchmark.statistics.across import ALPHA
 from benchmark.statistics.answers import ACCURACY, ANSWER_COLUMNS, DISCRIMINATION, answer_table, judged
-from benchmark.statistics.cells import Baselines, Cells, Goal, require_known, to_cells
+from benchmark.statistics.cells import PLANTED, Baselines, Cells, Goal, require_known, to_cells
 from benchmark.statistics.hidden_bias import HIDDEN_BIAS, HIDDEN_KIND, hidden_bias_table, withheld
 from benchmark.statistics.paired import COMPARED_COLUMNS, paired_comparisons
 from benchmark.statistics.recommendation import Criteria
@@ -63,7 +63,7 @@ def what_to_undo(run: RunFrames) -> pd.DataFrame:
         return pd.DataFrame(columns=list(UNDO_COLUMNS))
     baselines = manifest.baselines(results)
     undo = undo_table(results, baselines, run.standing, run.resampling, manifest.refits_of)
-    rows = undo[["dataset", "bias", "level", "undo"]].itertuples(index=False, name=None)
+    rows = undo[[*PLANTED, "undo"]].itertuples(index=False, name=None)
     undo = undo.assign(
         undo=[reason or (HIDDEN_BIAS if _hides(manifest, *names) else "") for *names, reason in rows]
     )

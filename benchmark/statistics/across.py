@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from benchmark.statistics.cells import (
     AXES,
     DECIMALS,
+    PLANTED,
     Array,
     Cells,
     Goal,
@@ -185,7 +186,7 @@ def pareto_fronts(
     on_front, times = np.zeros(len(points), dtype=bool), np.zeros(len(points))
     points = points[[*AXES, "technique"]].reset_index(drop=True)
     family = points["classifier"].mask(points["classifier"].isin(learners), "")
-    spots = points.groupby(["dataset", "bias", "level", family, "test"], sort=False)
+    spots = points.groupby([*PLANTED, family, "test"], sort=False)
     for rows in spots.indices.values():
         on_front[rows] = on_pareto_front(means[0][rows], means[1][rows])
         times[rows] = on_pareto_front(first[rows].T, second[rows].T).sum(axis=0)

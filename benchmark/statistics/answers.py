@@ -29,6 +29,7 @@ from benchmark.columns import (
 )
 from benchmark.statistics.across import ALPHA
 from benchmark.statistics.cells import (
+    PLANTED,
     SCENARIO,
     WHERE,
     Baselines,
@@ -418,7 +419,7 @@ def _answers_for(
     table = table.join(verdicts(table, criteria))
     # Of all techniques with learners of their own, one is chosen: they are not used with each other's.
     family = table["classifier"].mask(table["classifier"].isin(baselines.learners), "")
-    spots = table.groupby(["dataset", "bias", family, "test", "level"], sort=False)
+    spots = table.groupby([*PLANTED, family, "test"], sort=False)
     chosen = [choose(rows, criteria.margin) for _, rows in spots]
     table = table.join(pd.concat(chosen)) if chosen else table.assign(dominated_by="", choice="", tied="")
     is_dominated = table["dominated_by"] != ""

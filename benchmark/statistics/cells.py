@@ -19,13 +19,16 @@ SCENARIO = ("dataset", "bias", "classifier", "test")
 ScenarioKey: TypeAlias = tuple[str, str, str, str]
 """Names in the columns of :data:`SCENARIO`."""
 
-AXES = ("dataset", "bias", "level", "classifier", "test")
+PLANTED = ("dataset", "bias", "level")
+"""Columns of a level of bias that is planted in a dataset."""
+
+AXES = (*PLANTED, "classifier", "test")
 """Columns that techniques at one level of bias share."""
 
 WHERE = (*SCENARIO, "level", "technique")
 """Columns that the repetitions of a cell share; each repetition has a value of every metric."""
 
-CELL_KEY = ("dataset", "bias", "level", "technique", "classifier", "test", "metric")
+CELL_KEY = tuple(column for column in RESULT_COLUMNS[:-1] if column != "repetition")
 """Columns that the values of all repetitions share."""
 
 DECIMALS = 12

@@ -6,10 +6,11 @@ from collections.abc import Collection, Iterator, Mapping
 
 import pandas as pd
 
-from benchmark.statistics.cells import Resampling
+from benchmark.statistics.cells import PLANTED, Resampling
 from benchmark.statistics.intervals import student_intervals
 
-WHERE_TUNED = ("dataset", "bias", "classifier", "level")
+_FIT = (*PLANTED[:-1], "classifier")
+WHERE_TUNED = (*_FIT, "level")
 """Columns that locate a regret, besides a technique; the dataset is empty in a mean over datasets."""
 
 REGRET_COLUMNS = (
@@ -49,7 +50,7 @@ def regrets(
         index=[*keys, "repetition"], columns="chosen_on", values=["objective", "excess"], sort=False
     )
     # All means over techniques are over the same ones, for every comparison and level of bias.
-    sizes = wide.dropna().groupby(["dataset", "bias", "classifier", "of"], sort=False).size()
+    sizes = wide.dropna().groupby([*_FIT, "of"], sort=False).size()
     times = tuning["level"].nunique() * tuning["repetition"].nunique()
     complete = sizes.index[sizes == times]
     rows: list[tuple[object, ...]] = []
@@ -75,11 +76,11 @@ def _parts(
     """Yield the key of each regret, its technique, the number of techniques on datasets, and the pairs."""
     for key, part in pairs.groupby([*WHERE_TUNED, "of"], sort=False):
         yield key[:-1], str(key[-1]), 1, part
-    of_complete = pairs[pairs.set_index(["dataset", "bias", "classifier", "of"]).index.isin(complete)]
+    of_complete = pairs[pairs.set_index([*_FIT, "of"]).index.isin(complete)]
     for key, part in of_complete.groupby(list(WHERE_TUNED), sort=False):
         yield key, "", part["of"].nunique(), part
     if apart:
-        levels = pd.MultiIndex.from_frame(of_complete[["dataset", "bias", "level"]])
+        levels = pd.MultiIndex.from_frame(of_complete[list(PLANTED)])
         of_complete = of_complete[~levels.isin([*apart])]
     if of_complete["dataset"].nunique() > 1:
         for (bias, classifier, beta), part in of_complete.groupby(list(WHERE_TUNED[1:]), sort=False):

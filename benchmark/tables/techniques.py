@@ -48,7 +48,7 @@ def techniques_table(numbers: Numbers, columns: Sequence[str] = (), techniques: 
     parts = [part for part in product(columns, (False, True)[: 1 + changes]) if part != (ACCEPTED, True)]
     several = len({scenario.classifier for scenario in numbers.scenarios}) > 1
     blocks: dict[str, list[Row]] = {}
-    for heading, _, scenarios in by_rows(numbers.scenarios):
+    for heading, scenarios in by_rows(numbers.scenarios):
         for level in scenarios[0].telling_levels(run.levels):
             tried: list[Where] = [
                 (*s.key, level, name)

@@ -41,7 +41,7 @@ def rows_of(table: Table, *names: str) -> dict[tuple[str, ...], Row]:
 
 
 def test_all_learners_of_a_dataset_stand_in_one_block(statistics: RunStatistics, table: Table) -> None:
-    assert [rows.heading for rows in by_rows(statistics.scenarios)] == ["one", "two"]
+    assert [heading for heading, _ in by_rows(statistics.scenarios)] == ["one", "two"]
     assert table.row_names == ("Technique", "Learner")
     assert [rows[0].names[:2] for rows in table.blocks.values()] == [
         (d, beta) for d in ("one", "two") for beta in ("0", "0.5", "1")

@@ -13,10 +13,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from benchmark.cli import main
-from benchmark.columns import FAILURE_COLUMNS
+from benchmark.columns import FAILURE_COLUMNS, hidden_name
 from benchmark.figures.page import Page
 from benchmark.figures.style import styled, write_figures
-from benchmark.runs.finished import read_run
+from benchmark.runs.finished import read_frames, read_run
 from benchmark.tables.numbers import Numbers
 from benchmark.text.writing import as_cell, csv_text, from_cell
 from tests.helpers.latex import tables_of
@@ -154,3 +154,34 @@ def test_the_fold_in_a_reason_of_an_earlier_version_is_read_as_a_number(tmp_path
     assert read["reason"].tolist() == ["nobody is left", "fold 2 of 3: no", "no fold 3 of 10: here"]
     assert read["at_fold"].tolist()[:2] == [0, 9]
     assert read["at_fold"].isna().tolist() == [False, False, True]
+
+
+def _with_units(frame: pd.DataFrame, unit: str) -> pd.DataFrame:
+    """Return a frame as earlier versions wrote it: the level under the name of its unit, a dose before β."""
+    frame = frame.rename(columns={"level": unit})
+    if unit == "dose":
+        frame.insert(list(frame.columns).index("dose") + 1, "beta", 0.7)
+    return frame
+
+
+@pytest.mark.parametrize("unit", ["beta", "dose"])
+def test_levels_of_an_earlier_version_are_read(tmp_path: Path, unit: str) -> None:
+    now, earlier = (write_made_up_folder(tmp_path / name) for name in ("now", "earlier"))
+    for path in earlier.glob("*.csv"):
+        frame = _with_units(pd.read_csv(path, dtype=str, keep_default_na=False), unit)
+        path.write_text(frame.to_csv(index=False))
+    ours, theirs = read_frames(now), read_frames(earlier)
+    pd.testing.assert_frame_equal(theirs.results, ours.results)
+    pd.testing.assert_frame_equal(theirs.summary, ours.summary)
+    pd.testing.assert_frame_equal(theirs.failures, ours.failures)
+
+
+def test_hidden_bias_in_a_file_is_a_part_of_the_scenario(tmp_path: Path) -> None:
+    folder = write_made_up_folder(tmp_path / "run")
+    summary = pd.read_csv(folder / "summary.csv", dtype=str, keep_default_na=False)
+    for level, gap in (("level", "0.0"), ("dose", "0.05")):
+        hiding = summary.rename(columns={"level": level})
+        hiding.insert(2, "hidden", gap)
+        (folder / "summary.csv").write_text(hiding.to_csv(index=False))
+        names = set(read_run(folder).summary["bias"])
+        assert names == {hidden_name(bias, float(gap)) for bias in summary["bias"]}
