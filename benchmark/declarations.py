@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import difflib
 import itertools
 import re
@@ -81,6 +82,16 @@ def listed_values(name: str, example: str) -> tuple[str, list[dict[str, str]]]:
             raise ValueError(f"has a value of {assigned[1]!r} that is empty or repeats; {expected}")
     crossed = itertools.product(*values.values())
     return match[1], [dict(zip(values, chosen, strict=True)) for chosen in crossed]
+
+
+def value_of(text: str) -> bool | int | float | str:
+    """Return the value of a parameter that is written in a name or on the command line."""
+    if text.lower() in ("true", "false"):
+        return text.lower() == "true"
+    for kind in (int, float):
+        with contextlib.suppress(ValueError):
+            return kind(text)
+    return text
 
 
 def list_declarations(kind: Kind, *, variants: bool = False) -> dict[str, Path]:

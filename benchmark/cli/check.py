@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from benchmark.cli.common import EXIT_FAILED, EXIT_OK, Options
+from benchmark.declarations import value_of
 from benchmark.errors import TechniqueError
 
 HELP = "check that techniques, kinds of bias and metrics keep the benchmark's rules, and measure a fit"
@@ -105,9 +106,4 @@ def _parameter(text: str) -> tuple[str, bool | int | float | str]:
     key, equals, value = text.partition("=")
     if not (key and equals):
         raise TechniqueError("A parameter is not understood", expected="KEY=VALUE", got=text)
-    if value.lower() in ("true", "false"):
-        return key, value.lower() == "true"
-    for kind in (int, float):
-        with contextlib.suppress(ValueError):
-            return key, kind(value)
-    return key, value
+    return key, value_of(value)

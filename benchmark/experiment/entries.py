@@ -21,7 +21,7 @@ from benchmark.bias import Bias, BiasKind, list_bias_kinds, make_step
 from benchmark.classifiers import ClassifierFactory, make_classifier
 from benchmark.data.card import Card, load_card
 from benchmark.data.card_parts import DeprivedGroup, Edges, NetworkSettings
-from benchmark.declarations import listed_values, title_of
+from benchmark.declarations import listed_values, title_of, value_of
 from benchmark.errors import BiasError, ExperimentError
 from benchmark.models import (
     STRICT,
@@ -130,17 +130,12 @@ class BiasEntry(_Strict):
     @model_validator(mode="before")
     @classmethod
     def _one_step(cls, data: Any) -> Any:
-        return cls.in_steps(data)
-
-    @staticmethod
-    def in_steps(data: Any) -> Any:
-        """Return a bias as a file gives it, with ``steps`` in place of the fields of a single step."""
         if isinstance(data, str):
             data = {"kind": data}
         if not isinstance(data, dict) or "steps" in data:
             return data
-        name = {"name": data["name"]} if "name" in data else {"name": data.get("kind", "cpt")}
-        return {**name, "steps": [{key: value for key, value in data.items() if key != "name"}]}
+        step = {key: value for key, value in data.items() if key != "name"}
+        return {"name": data.get("name", data.get("kind", "cpt")), "steps": [step]}
 
     def to_bias(self) -> Bias:
         """Return the bias itself; raises the errors of :func:`benchmark.bias.make_step`."""
@@ -217,7 +212,7 @@ class TechniqueEntry(Identifying):
     title: Free[str] = ""
     parameters: Derived[Parameters] = Field(default={})
     sweep: Free[str] = ""  # the list of values that it belongs to, if any (:func:`listed_techniques`)
-    # Rows that its parameters are chosen on, if any (:func:`benchmark.experiment.tuning_rule.with_tuned`).
+    # Rows that its parameters are chosen on, if any (:func:`benchmark.experiment.expand.expand`).
     tuned: Derived[TunedOn | None] = None
     # refit, refit_of: The rows whose bootstrap a reference row is trained on, and its untreated learner
     # (:func:`benchmark.experiment.expand.expand`). It is no technique.
@@ -281,7 +276,7 @@ def listed_techniques(name: str) -> list[dict[str, Any]]:
             "technique": technique,
             "name": "_".join((entry_name(technique), *chosen.values())),
             "title": f"{title_of(entry_name(technique))} {', '.join(chosen.values())}",
-            "parameters": {parameter: _swept_value(value) for parameter, value in chosen.items()},
+            "parameters": {parameter: value_of(value) for parameter, value in chosen.items()},
             "sweep": name.strip(),
         }
         for chosen in swept
@@ -297,17 +292,6 @@ def listed_datasets(name: str) -> list[dict[str, Any]]:
     if not editions:
         return [{"card": card}]
     return [{"card": f"{card}[{'; '.join(f'{k}={v}' for k, v in chosen.items())}]"} for chosen in editions]
-
-
-def _swept_value(text: str) -> bool | int | float | str:
-    if text in ("true", "false"):
-        return text == "true"
-    for kind in (int, float):
-        try:
-            return kind(text)
-        except ValueError:
-            pass
-    return text
 
 
 class ClassifierEntry(Identifying):

@@ -12,7 +12,6 @@ from typing import Any, TypeAlias
 from pydantic import ValidationError
 
 from benchmark.bias.base import lacking
-from benchmark.bias.cpt import check_edits
 from benchmark.columns import ORIGINAL, TRUTH, UNTREATED
 from benchmark.data import Schema
 from benchmark.declarations import broken_rules, count_of, find_declaration, indented
@@ -85,9 +84,9 @@ def expand(experiment: Experiment, plugins: tuple[str, ...] = ()) -> ExpandedExp
     """
     check_experiment(experiment)
     whole = _with_refits(_with_learners(_with_tuned(experiment)))
-    given = {entry.name for entry in (*experiment.techniques, *experiment.classifiers)}
+    given = {*(e.name for e in experiment.techniques), *(e.name for e in experiment.classifiers)}
     further = [
-        *(entry.name for entry in whole.techniques[:] if entry not in experiment.techniques),
+        *(entry.name for entry in whole.techniques if entry not in experiment.techniques),
         *(entry.name for entry in whole.classifiers if entry not in experiment.classifiers),
     ]
     if taken := [name for name in further if name in given or further.count(name) > 1]:
@@ -166,13 +165,8 @@ def _of_dataset(dataset: DatasetEntry, experiment: Experiment) -> Iterator[_Prob
         yield from unknown
         if schema is None or unknown:
             continue
-        built_bias = bias.to_bias()
-        wrong = [p for edit in built_bias.edits for p in _tried(planted, check_edits, schema, [edit])]
+        built_bias, wrong = bias.to_bias(), list[_Problem]()
         for step in built_bias.steps:
-            if step.needs_boundary and experiment.train == "network":
-                wrong.append((planted, lacking(step.name, "boundary")))
-            if step.needs_judged and not has_judged:
-                wrong.append((planted, lacking(step.name, "judged")))
             if step.needs_judged and experiment.unit == "dose":
                 wrong.append((planted, _measured_dose()))
             if step.of_audit and not dataset.audit:

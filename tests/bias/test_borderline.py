@@ -15,7 +15,7 @@ from benchmark.data import Table
 from benchmark.data.source import Sources
 from benchmark.errors import BetabenchError, BiasError
 from benchmark.experiment.draws import draw_folds
-from benchmark.experiment.expand import check_experiment, expand
+from benchmark.experiment.expand import expand
 from benchmark.experiment.keys import planned_cells
 from benchmark.experiment.plan import Block, Experiment
 from benchmark.experiment.prepare import PreparedExperiment, prepare_experiment
@@ -171,6 +171,6 @@ def test_rows_of_a_network_have_no_boundary() -> None:
         datasets=[{"card": "compas", "bias": ["borderline"]}], techniques=["none"], betas=[0.5], repetitions=1
     )
     with pytest.raises(BetabenchError, match=rf"(?s)dataset 'compas', bias 'borderline'.*{message[4:]}"):
-        check_experiment(plan)
+        prepare_experiment(expand(plan), Sources(offline=True))
     with pytest.raises(BiasError, match=message):
         make_bias("borderline").plant_in_rows(Rows.of(example_table(50)), 0.5, np.random.default_rng(1))

@@ -17,7 +17,7 @@ from benchmark.data.row_facts import Judged
 from benchmark.data.source import Sources
 from benchmark.errors import BetabenchError, BiasError, ExperimentError
 from benchmark.experiment.draws import Fold, axes, draw_folds, split, split_sizes
-from benchmark.experiment.expand import check_experiment, expand
+from benchmark.experiment.expand import expand
 from benchmark.experiment.keys import planned_cells
 from benchmark.experiment.plan import Block, Experiment
 from benchmark.experiment.prepare import PreparedDataset, PreparedExperiment, prepare_experiment
@@ -297,7 +297,7 @@ def test_where_nobody_judged_it_is_an_error(card: Path) -> None:
             holdout=0.3,
         )
         with pytest.raises(BetabenchError, match="needs a second label"):
-            check_experiment(experiment)
+            prepare_experiment(expand(experiment), Sources(offline=True))
 
 
 def flat_table(codes: np.ndarray) -> Table:
