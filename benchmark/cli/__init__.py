@@ -55,10 +55,11 @@ def main(arguments: Sequence[str] | None = None) -> int:
     except BetabenchError as error:
         from benchmark.data.doubts import DoubtError  # takes long
 
+        command = ""
         if isinstance(error, DoubtError):
-            more = (f"--{name.replace('_', '-')}={value}" for name, value in error.options.items())
-            error.remedy = f"type {shlex.join(['betabench', *typed, *more])}"
-        print(f"betabench: {error}", file=sys.stderr)
+            error.remedy = "type this command, with other values where these are wrong"
+            command = f"\nbetabench {shlex.join(typed)} {error.typed}"  # a line to paste
+        print(f"betabench: {error}{command}", file=sys.stderr)
         return EXIT_USAGE
     except BrokenPipeError:
         # The reader of a pipe has ended ("betabench list ... | head"), so the rest is not written.

@@ -50,7 +50,8 @@ class DoubtError(DataError):
                 before = in_list(before)
             self.options[name] = f"{before},{value}" if before else value
         what = " ".join(f"{text.rstrip('.')}." for text, _ in questions)
-        super().__init__(what, remedy=f"add {self.typed} (a proposal: correct its values)")
+        added = ", ".join(f"{name}={value!r}" for name, value in self.options.items())
+        super().__init__(what, remedy=f"add {added}. This is a proposal: correct its values")
 
     @property
     def typed(self) -> str:

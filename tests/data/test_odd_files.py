@@ -223,7 +223,7 @@ def test_numbers_with_open_classes_keep_their_order(
 def test_words_among_numbers_are_on_no_side_of_a_condition(tmp_path: Path) -> None:
     frame = table(age=lambda i: "many" if i % 40 == 0 else 18 + i * 7919 % 50)
     wish = replace(WISH, sensitive="age", deprived="< 25")
-    with pytest.raises(DoubtError, match=r"'many' \(15 rows\).*add --missing age=many"):
+    with pytest.raises(DoubtError, match=r"'many' \(15 rows\).*add missing='age=many"):
         read(tmp_path, frame, wish)
     for more in ({"missing": "age=many"}, {"favored": ">= 25"}):
         made, dataset = read(tmp_path, frame, replace(wish, **more))
