@@ -34,18 +34,20 @@ class FileOptions:
     deprived: Annotated[
         Named | None,
         "GROUP",
-        "the deprived group, likewise: F, 'Black,Asian', '< 25'; default: the one with the favorable label "
-        "least often",
+        "the deprived group, likewise: F, 'Black,Asian', '< 25'; default: of two groups the one with the "
+        "favorable label least often",
     ] = None
     unfavorable: Annotated[
         Named | None,
         "VALUE",
-        "the other values, likewise; rows with neither are left out; default: all that are not favorable",
+        "the other values, likewise, or '*' for all others; rows with neither are left out; default: the "
+        "other one of two values",
     ] = None
     favored: Annotated[
         Named | None,
         "GROUP",
-        "the other group, likewise; default: all other rows; rows of neither are left out",
+        "the other groups, likewise, or '*' for all others; rows of neither are left out; default: the other "
+        "one of two groups",
     ] = None
     missing: Annotated[
         Named | None,
@@ -61,7 +63,7 @@ class FileOptions:
     ] = None
     drop: Annotated[Named | None, "COLUMNS", "columns A,B to leave out"] = None
     keep: Annotated[
-        Named | None, "COLUMNS", "columns A,B to keep that would be left out, or that may be weights"
+        Named | None, "COLUMNS", "columns A,B to keep that would be left out"
     ] = None
     thousands: Annotated[
         Named | None, "COLUMNS", "columns A,B in which the point or comma of 1.234 separates thousands"
