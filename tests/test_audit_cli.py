@@ -250,3 +250,18 @@ def test_compas_end_to_end(oracle_dir: Path, capsys: pytest.CaptureFixture[str])
     line = next(x for x in shown.splitlines() if x.startswith("African-American") and "*1.91✗" in x)
     assert " .91✓" in line
     assert "1.91" in Path("compas.html").read_text(encoding="utf-8")
+
+
+def test_a_mark_with_two_readings_is_refused_with_what_to_type(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    file = tmp_path / "a.csv"
+    rows = ["y;p;s;sex", *(f"{i % 2};{i % 3 % 2};{i}.{100 + i};{'fm'[i % 2]}" for i in range(1, 9))]
+    file.write_text("\n".join(rows) + "\n")
+    command = ["audit", str(file), "--label", "y", "--prediction", "p", "--score", "s", "--sensitive", "sex"]
+    assert main(command) == 2
+    line, remedy = capsys.readouterr().err.splitlines()
+    assert "s (such as 1.101) may stand before decimals or separate thousands" in line
+    assert remedy == f"betabench {shlex.join(command)} --decimals s"
+    assert main([*command, "--thousands", "s"]) == 0
+    assert "'8.108' is read as 8108" in capsys.readouterr().out

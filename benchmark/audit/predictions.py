@@ -28,10 +28,12 @@ from benchmark.audit.outcomes import (
     said_of_sides,
 )
 from benchmark.audit.remarks import remarks_on_columns
+from benchmark.data.doubts import DoubtError
 from benchmark.data.sniff import read_frame
 from benchmark.errors import DataError, ExperimentError, UnknownNameError
+from benchmark.file_options import MOST_MB
 from benchmark.metrics import Predictions
-from benchmark.text.words import as_number, as_text
+from benchmark.text.words import as_number, as_text, few, in_list
 
 MISSING = "(missing)"
 """Group of rows without a sensitive attribute."""
@@ -48,16 +50,25 @@ _NUMBERS = ("score", "weight", "feature")
 
 
 def read_predictions(
-    path: Path | str, *, named: Set[str] = frozenset(), known: Mapping[str, Set[str]] | None = None
+    path: Path | str,
+    *,
+    named: Set[str] = frozenset(),
+    known: Mapping[str, Set[str]] | None = None,
+    thousands: str | Sequence[str] | None = None,
+    decimals: str | Sequence[str] | None = None,
+    max_mb: float = MOST_MB,
 ) -> pd.DataFrame:
     """Return a table of predictions, one row per person, from a file of CSV, Parquet, ARFF or Excel.
 
     :func:`benchmark.data.sniff.read_frame` reads it: Parquet keeps its types, and other values are text,
     without blanks around them. ``named`` are columns that are known to be in the header, ``known`` values by
-    column that are not missing, such as NA. Remarks for readers are in ``frame.attrs``. A DataError means
-    that the file cannot be read, has no rows, or has a named column twice.
+    column that are not missing, such as NA. The others are :class:`~benchmark.file_options.FileOptions`.
+    Remarks for readers are in ``frame.attrs``. A DataError means that the file cannot be read, has no rows,
+    or has a named column twice.
     """
-    frame = read_frame(Path(path), named=named, known=known)
+    frame = read_frame(
+        Path(path), named=named, known=known, thousands=thousands, decimals=decimals, most_mb=max_mb
+    )
     for name in known or ():
         if name not in frame:
             raise UnknownNameError("column", name, map(str, frame.columns))
@@ -207,9 +218,14 @@ def prepare(frame: pd.DataFrame, columns: Columns) -> ReadyTable:
             got=f"{len(frame)} rows, each of which lacks one" if len(frame) else "a table without rows",
             remedy="fill these columns, or name others",
         )
-    numbers = unclear.keys() & {name for role, name in used if role in _NUMBERS}
-    marks = [f"the mark in numbers of {name} such as {unclear[name]} is read as decimal" for name in numbers]
-    notes = [*remarks, *sorted(marks)]
+    if numbers := sorted(unclear.keys() & {name for role, name in used if role in _NUMBERS}):
+        shown = few([f"{name} (such as {unclear[name]})" for name in numbers])
+        text = f"A mark in the numbers of {shown} may stand before decimals or separate thousands"
+        names = in_list(numbers)
+        raise DoubtError(
+            [(f"{text}. If it separates thousands, write --thousands {names}", {"decimals": names})]
+        )
+    notes = [*remarks]
     classed = {*attributes, *(name for role, name in used if role in OUTCOMES)}
     notes += [
         f"NA counts as missing in {name}: if it is a name there, type --known {shlex.quote(f'{name}=NA')}"

@@ -8,7 +8,7 @@ from collections.abc import Collection, Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from benchmark.cli.common import EXIT_INTERRUPTED, EXIT_OK, Options
+from benchmark.cli.common import EXIT_INTERRUPTED, EXIT_OK, Options, file_options
 from benchmark.errors import ExperimentError, UnknownNameError
 from benchmark.text.words import values_in_list
 
@@ -17,6 +17,8 @@ if TYPE_CHECKING:
 
     from benchmark.audit import Columns, Question
 
+READING = ("thousands", "decimals", "max_mb")
+"""Options on reading the file."""
 _TABLES = ("groups", "metrics", "disparities", "parity", "missing")
 
 HELP = "audit a table of predictions: rates of groups, all metrics that apply, disparities and verdicts"
@@ -24,7 +26,7 @@ EXAMPLE = "betabench audit predictions.csv --label y --prediction yhat --sensiti
 
 
 def add_options(option: Options) -> None:
-    option("file FILE", "predictions: CSV, Parquet, ARFF or Excel (.xlsx)", nargs="?", type=Path)
+    option.file(*READING, optional=True)
     option("--label COLUMN", "true outcomes; without them only selection rates are compared")
     option("--prediction COLUMN", "predictions")
     option("--score COLUMN", "scores, higher for rows that are more likely favorable")
@@ -75,7 +77,8 @@ def execute(options: argparse.Namespace) -> int:
 
     named = {getattr(options, name) for name in ("label", "prediction", "score", "weight", "strata")}
     named |= {*_names(options.sensitive, "sensitive")}
-    frame = read_predictions(options.file, named=named - {None}, known=_known(options))
+    reading = file_options(options, *READING)
+    frame = read_predictions(options.file, named=named - {None}, known=_known(options), **reading)
     if options.where is not None:
         frame = rows_where(frame, options.where)
     shared = (

@@ -37,12 +37,16 @@ class Options:
         """Add the option that names a card."""
         self("--dataset NAME|FILE", "shipped card, or a card of your own", required=True)
 
-    def file(self, *, optional: bool = False) -> None:
-        """Add a file without a card, and the options on reading it, which :func:`file_options` returns."""
+    def file(self, *names: str, optional: bool = False) -> None:
+        """Add a file without a card, and options on reading it, which :func:`file_options` returns.
+
+        These are all unless some are named.
+        """
         settings = {"nargs": "?"} if optional else {}
         self("file FILE", "CSV, ARFF, Excel (.xlsx) or Parquet file, gzipped or not", type=Path, **settings)
         for name, placeholder, meaning, kind in FileOptions.said():
-            self(f"--{name.replace('_', '-')} {placeholder}", meaning, type=kind)
+            if name in names or not names:
+                self(f"--{name.replace('_', '-')} {placeholder}", meaning, type=kind)
 
     def plugins(self, text: str) -> None:
         """Add the option that names files of plugins."""
@@ -68,9 +72,9 @@ class Options:
         self("--formats FORMATS", formats, default="png")
 
 
-def file_options(options: argparse.Namespace) -> dict[str, Any]:
-    """Return the options on reading a file that were typed."""
-    given = {name: getattr(options, name) for name, *_ in FileOptions.said()}
+def file_options(options: argparse.Namespace, *names: str) -> dict[str, Any]:
+    """Return the options on reading a file that were typed: all, or those that are named."""
+    given = {name: getattr(options, name) for name in names or (name for name, *_ in FileOptions.said())}
     return {name: value for name, value in given.items() if value is not None}
 
 

@@ -174,6 +174,8 @@ def read_frame(
     *,
     named: Set[str] = frozenset(),
     known: Mapping[str, Set[str]] | None = None,
+    thousands: str | Sequence[str] | None = None,
+    decimals: str | Sequence[str] | None = None,
     most_mb: float = MOST_MB,
 ) -> pd.DataFrame:
     """Return the table in a file without a card: CSV, ARFF, an Excel workbook or Parquet, gzipped or not.
@@ -190,7 +192,7 @@ def read_frame(
     content = _content(path, most_mb)
     if _kind(content, path) == "parquet":
         return parquet_frame(content, str(path))
-    table = sniff(path, path.parent, named=named, content=content)
+    table = sniff(path, path.parent, thousands=thousands, decimals=decimals, named=named, content=content)
     columns, written_na = {}, []
     for name, column in table.columns.items():
         column = replace(column, marks=column.marks - (known or {}).get(name, frozenset()))
