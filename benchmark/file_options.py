@@ -62,9 +62,7 @@ class FileOptions:
         "column is no feature; 'rows' if equal rows are one person's, 'none' if all rows are independent",
     ] = None
     drop: Annotated[Named | None, "COLUMNS", "columns A,B to leave out"] = None
-    keep: Annotated[
-        Named | None, "COLUMNS", "columns A,B to keep that would be left out"
-    ] = None
+    keep: Annotated[Named | None, "COLUMNS", "columns A,B to keep that would be left out"] = None
     thousands: Annotated[
         Named | None, "COLUMNS", "columns A,B in which the point or comma of 1.234 separates thousands"
     ] = None

@@ -48,12 +48,6 @@ def told_by(codes: NDArray[Any], y: NDArray[np.bool_]) -> float:
     return float((shared - (table.shape[1] - 1) / (2 * n)) / entropy(table.sum(1)))
 
 
-def right_by(codes: NDArray[Any], y: NDArray[np.bool_]) -> float:
-    """Return the share of labels that codes alone predict."""
-    table = _table(codes, y)
-    return float(table.max(0).sum() / table.sum())
-
-
 def cramers_v(codes: NDArray[Any], member: NDArray[np.bool_]) -> float:
     """Return Cramér's V of a column and a group, less the value expected by chance."""
     table = _table(codes, member)

@@ -18,7 +18,7 @@ from benchmark.data.reading import FEW_ROWS
 from benchmark.data.sniff import RawTable
 from benchmark.data.states import MOST_STATES, Mask, figure, has_numbers, odd_values
 from benchmark.errors import DataError
-from benchmark.file_options import Named
+from benchmark.file_options import FileOptions, Named
 from benchmark.text.words import as_number, few, in_list, values_in_list
 
 ALL_OTHERS = "*"
@@ -40,12 +40,10 @@ class DoubtError(DataError):
     and begin with what was ``given`` before.
     """
 
-    def __init__(
-        self, questions: Sequence[Question], given: Mapping[str, Named | None] | None = None
-    ) -> None:
+    def __init__(self, questions: Sequence[Question], given: FileOptions | None = None) -> None:
         self.options: dict[str, str] = {}
         for name, value in ((name, value) for _, options in questions for name, value in options.items()):
-            before = self.options.get(name) or (given or {}).get(name)
+            before = self.options.get(name) or getattr(given, name, None)
             if before is not None and not isinstance(before, str):
                 before = in_list(before)
             self.options[name] = f"{before},{value}" if before else value
@@ -56,26 +54,19 @@ class DoubtError(DataError):
     @property
     def typed(self) -> str:
         """The options as typed in a terminal."""
-        values = {name: shlex.quote(value) for name, value in self.options.items()}
-        return " ".join(
-            f"--{name}{'=' if self.options[name].startswith('-') else ' '}{value}"
-            for name, value in values.items()
-        )
+        return shlex.join(f"--{name}={value}" for name, value in self.options.items())
 
 
-def counted(column: RawColumn, chosen: Mask | None = None) -> list[tuple[str, int]]:
-    """Return a column's values, or the chosen ones, each with its number of rows, most frequent first."""
-    positions = np.arange(len(column.values)) if chosen is None else np.flatnonzero(chosen)
-    order = sorted(positions.tolist(), key=lambda i: -int(column.counts[i]))
+def counted(column: RawColumn, chosen: Mask) -> list[tuple[str, int]]:
+    """Return the chosen values of a column, each with its number of rows, most frequent first."""
+    order = sorted(np.flatnonzero(chosen).tolist(), key=lambda i: -int(column.counts[i]))
     return [(column.values[i], int(column.counts[i])) for i in order]
 
 
 def shown(column: RawColumn, chosen: Mask | None = None) -> str:
     """Return a text of a column's values, or of the chosen ones, with their rows, most frequent first."""
-    rows = [
-        f"{value!r} ({n:,} rows)"
-        for value, n in counted(column, ~column.missing if chosen is None else chosen)
-    ]
+    values = counted(column, ~column.missing if chosen is None else chosen)
+    rows = [f"{value!r} ({n:,} row{'s' * (n != 1)})" for value, n in values]
     return few(rows, MOST_STATES, "other values") or "nothing, as no row has a value"
 
 
@@ -157,14 +148,12 @@ def two_sides(
             sides[i] = other[1]
             at = other[0].cut
             if at is not None and not stars[i] and (odd := _odd_values(column, at)).any():
-                text = (
-                    f"{column.name!r} has values that are no numbers, or may be codes: {shown(column, odd)}"
-                )
-                both = f"If they are numbers like the others, name --{' and --'.join(given)}"
+                text = f"{column.name!r} has words or codes among its numbers: {shown(column, odd)}"
+                both = f"If they are no codes, name --{' and --'.join(given)}"
                 questions.append((f"{text}. {both}", _as_missing(column, odd)))
     first, second = sides
     if first is None or second is None:
-        if several:
+        if several or any(stars):
             questions.append(_question(column, dict(zip(given, sides, strict=True)), likely))
     elif both_have := sorted(first.values & second.values):
         raise DataError(
@@ -177,6 +166,7 @@ def two_sides(
 def _question(column: RawColumn, sides: Mapping[str, Side | None], likely: str) -> Question:
     """Return the question which values are on the sides that are not named."""
     lacking = [option for option, side in sides.items() if side is None]
+    likely = likely or counted(column, ~column.missing)[0][0]
     named = " and --".join(lacking)
     text = (
         f"{column.name!r} has {n_different(column):,} values: {shown(column)}. So --{named} must be named, "
@@ -259,12 +249,13 @@ def _by_condition(column: RawColumn, sign: str, text: str, option: str) -> tuple
         )
     whole = limit.is_integer() and not np.any(column.numbers % 1 > 0)
     at = limit if sign in ("<", ">=") else limit + 1 if whole else math.nextafter(limit, math.inf)
-    sides = []
-    for own in (sign, _OPPOSITE[sign]):
+
+    def side(own: str) -> Side:
         on_it = column.places < at if own[0] == "<" else column.places >= at
         values = np.array(column.values)[on_it & ~column.missing].tolist()
-        sides.append(Side(frozenset(values), _IN_WORDS[own].format(figure(limit)), at))
-    return sides[0], sides[1]
+        return Side(frozenset(values), _IN_WORDS[own].format(figure(limit or 0)), at)
+
+    return side(sign), side(_OPPOSITE[sign])
 
 
 def _odd_values(column: RawColumn, cut: float) -> Mask:

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from benchmark.data.association import PROXY, cramers_v, finely, is_copy, right_by, told_by
+from benchmark.data.association import PROXY, cramers_v, finely, is_copy, told_by
 from benchmark.data.card_parts import EQUAL_ROWS, REST, CategoricalColumn, NumericColumn
 from benchmark.data.doubts import (
     DoubtError,
@@ -44,7 +44,7 @@ from benchmark.data.states import (
 )
 from benchmark.data.table import Column, Schema, Table
 from benchmark.errors import DataError
-from benchmark.file_options import MIN_COUNT, FileOptions, Named
+from benchmark.file_options import MIN_COUNT, FileOptions
 from benchmark.text.words import few, in_list, number, share, values_in_list
 
 INDEPENDENT = "none"
@@ -146,6 +146,7 @@ class _Drafting:
             file_options.sensitive,
             file_options.person,
         )
+        self.names_groups = (file_options.deprived, file_options.favored) != (None, None)
         self.notes: list[str] = []  # warnings
         self.odd: list[str] = []  # values that may mean missing, as --missing takes them
         self.raw = _without_missing(table.columns, file_options)  # at first with all rows
@@ -174,7 +175,7 @@ class _Drafting:
                 in_words = "" if side.cut is None else side.name
                 parts.append(Part(role, name, tuple(values), n, n_favorable, len(y), in_words))
         if self.odd:
-            typed = DoubtError([("", {"missing": in_list(self.odd)})], self._given()).typed
+            typed = DoubtError([("", {"missing": in_list(self.odd)})], self.file_options).typed
             what = "Words among numbers, and numbers far from all others, may mean missing"
             self.notes.append(f"{what}. If these do, add {typed}.")
         forms = (*(f"numbers of {words}" for words in self.table.numbers), *self.table.unseen)
@@ -218,12 +219,8 @@ class _Drafting:
             )
             questions.append((text, {"person": next(iter(self.naming))}))
         if questions:
-            raise DoubtError(questions, self._given())
+            raise DoubtError(questions, self.file_options)
         return [side for side in outcome if side], [side for side in groups if side]
-
-    def _given(self) -> dict[str, Named | None]:
-        """Return the options that a question may add to."""
-        return {name: getattr(self.file_options, name) for name in ("missing", "thousands", "decimals")}
 
     def _rows_read(self) -> tuple[Mask, dict[str, list[str]], tuple[LeftOut, ...]]:
         """Return which rows are read, the card's ``exclude``, and the rows that are left out.
@@ -253,19 +250,16 @@ class _Drafting:
                     remedy=f"name other values with --{role}" + ", or lower --min-count" * bool(n),
                 )
         left = tuple(left_out(rows & ~read, why, read, *known) for rows, why in rows_out)
-        if not self._names_groups() and (turning := [rows for rows in left if rows.goes_with]):
+        if not self.names_groups and (turning := [rows for rows in left if rows.goes_with]):
             text = f"{turning[0]} So the rows do not tell which group is deprived"
             likely = min(self.roles[self.sensitive]["deprived"].values)
             raise DoubtError([(text, {"deprived": listed([likely], self.raw[self.sensitive])})])
         return read, exclude, left
 
-    def _names_groups(self) -> bool:
-        return (self.file_options.deprived, self.file_options.favored) != (None, None)
-
     def _compare_groups(self, deprived: str, y: Mask, member: Mask) -> None:
         """Warn if the deprived group was not named, or is better off."""
         name = f"{self.sensitive} = {deprived!r}"
-        if not self._names_groups():
+        if not self.names_groups:
             which = f"{name}, which has the favorable label least often"
             self.notes.append(f"The deprived group was not named: it is {which}.")
         rate, others = float(y[member].mean()), float(y[~member].mean())
@@ -347,13 +341,11 @@ class _Drafting:
         fine, reasons = finely(column), list[str]()
         strength = max(told_by(codes, y) for codes in (coarse, fine))
         if strength >= _HINT and column.name not in self.named["keep"]:
-            right, common = max(right_by(codes, y) for codes in (coarse, fine)), max(y.mean(), 1 - y.mean())
-            reason = (
-                f"alone it tells {share(right)} of the labels, and always saying the more frequent one "
-                f"{share(common)}. Check that it is known before the label"
-            )
+            reason = f"alone it holds {share(strength)} of the label's information"
             if strength >= _LEAK:
-                reason = f"suspected leak: {reason}, then write --keep {column.name}"
+                reason = (
+                    f"suspected leak: {reason}. If it is known before the label, write --keep {column.name}"
+                )
                 self.notes.append(f"{column.name} is left out, a {reason}.")
                 return reason, []
             reasons.append(reason)

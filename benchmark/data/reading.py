@@ -35,16 +35,9 @@ class Part:
     name: str = ""  # the name of numbers that a condition chose: ``"10 and more"``
 
     def __str__(self) -> str:
-        values = [f"{value!r} ({n:,})" for value, n in self.values]
-        if len(values) == 1:
-            values = [repr(self.values[0][0])]
-        named = self.name or few(values, _MOST_SHOWN, "other values")
-        if self.role in ("favorable", "unfavorable"):
-            end = f"{share(self.rows / self.n_rows)}."
-            return f"{self.role} label: {self.column} = {named}: {self.rows:,} rows, {end}"
-        rate = share(self.favorable / self.rows)
-        text = f"{self.role} group: {self.column} = {named}: {self.rows:,} rows"
-        return f"{text}, of which {rate} have the favorable label."
+        named = self.name or few([f"{value!r} ({n:,})" for value, n in self.values], _MOST_SHOWN)
+        favorable = share(self.favorable / self.rows)
+        return f"{self.role}: {self.column} = {named}: {self.rows:,} rows, {favorable} favorable."
 
 
 @dataclass(frozen=True)
@@ -116,12 +109,11 @@ class Reading:
         return (*clear, *small, *self.notes)
 
     def __str__(self) -> str:
-        of = f" of {self.rows_in_file:,}" if self.rows < self.rows_in_file else ""
-        left = [rows for rows in self.left_out if not rows.goes_with]
-        columns = [f"{c.name}, {c.read_as}: {c}" for c in self.columns if str(c)]
-        lines = [f"- {line}" for line in (*self.parts, *left, *self.forms, *columns)]
-        warnings = [f"Warning: {warning}" for warning in self.warnings]
-        return "\n".join([*warnings, f"How {self.file} is read, {self.rows:,}{of} rows:", *lines])
+        columns = (f"{column.name}, {column.read_as}: {column}" for column in self.columns if str(column))
+        others = (rows for rows in self.left_out if not rows.goes_with)
+        lines = [f"- {line}" for line in (*self.parts, *others, *self.forms, *columns)]
+        head = f"How {self.file} is read, {self.rows:,} of {self.rows_in_file:,} rows:"
+        return "\n".join([*(f"Warning: {warning}" for warning in self.warnings), head, *lines])
 
 
 def left_out(

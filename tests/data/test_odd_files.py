@@ -167,7 +167,7 @@ def test_a_code_is_missing_in_all_columns(tmp_path: Path) -> None:
 
     frame = table(age=coded(1), visits=coded(3), points=lambda i: 999 if i % 9 == 0 else i * 7919 % 21)
     made, _ = read(tmp_path, frame)
-    (typed,) = re.findall(r"If these do, add --missing ([^ ]*)\.", said(made))
+    (typed,) = re.findall(r"If these do, add --missing=([^ ]*)\.", said(made))
     assert typed.split(",") == ["age=-8", "age=-9", "visits=-8", "visits=-9", "points=999"]
     made, dataset = read(tmp_path, frame, replace(WISH, missing="*=-9,*=-8,points=999"))
     assert not made.reading.warnings
@@ -237,7 +237,7 @@ def test_words_in_a_column_of_numbers_are_said_with_the_option_to_type(tmp_path:
         size=lambda i: "S" if i % 2 else drawn(range(4))(i),
     )
     made, _ = read(tmp_path, frame)
-    assert "If these do, add --missing age=n.a.,age=unknown." in said(made)
+    assert "If these do, add --missing=age=n.a.,age=unknown." in said(made)
     made, dataset = read(tmp_path, frame, replace(WISH, missing="age=n.a.,age=unknown"))
     assert dataset.card.columns["age"].kind == "numeric"
     assert (dataset.to_frame()["age"] == "missing").sum() == 120

@@ -153,11 +153,13 @@ def test_how_the_file_is_read_is_said_first(tmp_path: Path) -> None:
     asked = {"favorable": "approved", "unfavorable": "*", "drop": "town"}
     lines = str(read("lab3.csv", tmp_path, **asked)[0].reading).splitlines()
     n = {word: true("lab3.csv", "y", word) for word in ("approved", "denied", "withdrawn", "pending")}
-    assert lines[0] == "How lab3.csv is read, 2,000 rows:"
-    assert lines[1] == f"- favorable label: y = 'approved': {n['approved']:,} rows, 45 %."
+    assert lines[0] == "How lab3.csv is read, 2,000 of 2,000 rows:"
+    assert (
+        lines[1] == f"- favorable: y = 'approved' ({n['approved']}): {n['approved']} rows, 100 % favorable."
+    )
     assert all(f"'{word}' ({rows:,})" in lines[2] for word, rows in n.items() if word != "approved")
-    assert lines[3].startswith("- deprived group: sex = 'f': ")
-    assert lines[4].startswith("- favored group: sex = 'm': ")
+    assert lines[3].startswith("- deprived: sex = 'f' (")
+    assert lines[4].startswith("- favored: sex = 'm' (")
     assert lines[5] == "- town, dropped: named by --drop"
 
 
@@ -312,7 +314,7 @@ def test_named_sides_are_the_values_and_all_others(
 
 def test_a_code_in_a_feature_is_noted_and_may_be_called_missing(tmp_path: Path) -> None:
     made, _ = read("m9.csv", tmp_path)
-    assert any("add --missing age=-9,points=99" in warning for warning in made.reading.warnings)
+    assert any("add --missing=age=-9,points=99" in warning for warning in made.reading.warnings)
     assert made.columns["age"].reason == "'-9' may mean missing"
     made, dataset = read("m9.csv", tmp_path, missing="age=-9,points=99")
     assert not made.reading.warnings
@@ -409,7 +411,7 @@ def test_columns_are_listed_where_the_label_or_the_groups_are_not_named(tmp_path
     with pytest.raises(DoubtError) as raised:
         read("clean.csv", tmp_path, label="", favorable=None)
     assert "'sex' (2 values), 'job' (3 values)" in raised.value.what
-    assert raised.value.typed == "--label COLUMN --favorable VALUE"
+    assert raised.value.typed == "--label=COLUMN --favorable=VALUE"
     with pytest.raises(DoubtError, match=r"'y' has the values '0' \(1,108 rows\), '1' \(892 rows\)"):
         read("clean.csv", tmp_path, favorable=None)
 
