@@ -75,7 +75,7 @@ def test_what_is_missing_is_proposed_in_one_sentence(
     line, remedy = capsys.readouterr().err.splitlines()
     assert "--label and --favorable and --sensitive must be named" in line
     assert "'gender' (2 values), 'income' (371 values), 'repaid' (2 values)" in line
-    roles = "--label COLUMN --favorable VALUE --sensitive COLUMN"
+    roles = "--label=COLUMN --favorable=VALUE --sensitive=COLUMN"
     assert remedy == f"betabench {command} 'my loans.csv' {roles}"
     assert main([command, "my loans.csv", "--label", "repaid"]) == 2
     assert "'repaid' has the values '1' (270 rows)" in capsys.readouterr().err
@@ -471,7 +471,7 @@ def test_what_a_file_leaves_open_is_refused_with_what_to_type(capsys: pytest.Cap
     assert "'sex' has 3 values: '1' (975 rows), '2' (975 rows), '9' (50 rows)" in error
     assert not Path("sens9.toml").exists()
     remedy = error.splitlines()[-1]
-    assert remedy == f"betabench {shlex.join(command)} --deprived 2 --favored 1,9"
+    assert remedy == f"betabench {shlex.join(command)} --deprived 2 --favored=1,9"
     assert main(shlex.split(remedy.replace("1,9", "1"))[1:]) == 0
     assert load_card("sens9.toml").exclude == {"sex": ("9",)}
     assert main([*shlex.split(remedy)[1:], "--out", "both.toml"]) == 0
