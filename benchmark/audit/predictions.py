@@ -5,7 +5,6 @@ certain, an error says how to name them.
 """
 
 import hashlib
-import re
 import shlex
 from collections import Counter
 from collections.abc import Callable, Collection, Hashable, Iterable, Mapping, Sequence, Set
@@ -40,11 +39,6 @@ MISSING = "(missing)"
 REMARKS = "betabench_remarks"
 """Key in a frame's ``attrs`` of sentences on how its file was read, which the audit repeats."""
 
-# Remarks on a file that no reader needs to know.
-_ROUTINE = re.compile(
-    r"The (file|text) is (?!.*guess).*|Values are separated by .*|Some values are in quotes\."
-    r"|The header is the first line\."
-)
 _ROLES = (*OUTCOMES, "score", "weight", "strata")
 _NUMBERS = ("score", "weight", "feature")
 
@@ -77,9 +71,7 @@ def read_predictions(
         raise DataError(
             f"{Path(path).name} has no rows", expected="one row per person", remedy="add its rows"
         )
-    remarks = [remark for remark in frame.attrs.get(REMARKS, ()) if not _ROUTINE.fullmatch(remark)]
     _refuse_twice(sorted(named & frame.attrs.get("betabench_repeated", frozenset())), Path(path).name)
-    frame.attrs[REMARKS] = tuple(remarks)
     return frame
 
 

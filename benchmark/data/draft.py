@@ -178,7 +178,7 @@ class _Drafting:
             typed = DoubtError([("", {"missing": in_list(self.odd)})], self.file_options).typed
             what = "Words among numbers, and numbers far from all others, may mean missing"
             self.notes.append(f"{what}. If these do, add {typed}.")
-        forms = (*(f"numbers of {words}" for words in self.table.numbers), *self.table.unseen)
+        forms = self.table.remarks
         n_file, parts_, notes = self.table.n_rows, tuple(parts), tuple(self.notes)
         reading = Reading(file, n_file, len(y), parts_, out, columns, forms, notes)
         roles = {

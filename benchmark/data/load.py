@@ -24,7 +24,7 @@ from benchmark.data.card_parts import (
     NumericColumn,
     ScoreColumn,
 )
-from benchmark.data.number_form import PLAIN, NumberForm, forms_of
+from benchmark.data.number_form import PLAIN, NumberForm
 from benchmark.data.raw import RawRows, read_card
 from benchmark.data.row_facts import Judged, Numbers, Persons, Score, numbered
 from benchmark.data.source import ANYWHERE, Sources, read_sources
@@ -389,21 +389,12 @@ class _Unknown:
             known[: len(spec.bins) - 1] = [f"a number from {spec.bins[0]:g} to {spec.bins[-1]:g}"]
         return f"{self.column!r} from {self.place}: {shown}; expected {few(known, _MOST_SHOWN, 'others')}"
 
-    @property
-    def form(self) -> str:
-        """The settings with which the column's numbers can be read, if the card has others."""
-        numeric, forms = isinstance(self.coder.spec, NumericColumn), forms_of([*self.counts])
-        if not numeric or len(forms) != 1 or forms[0] == self.coder.form:
-            return ""
-        if all(forms[0].number(value) is None for value in self.counts):
-            return ""
-        settings = {name: value for name, value in vars(forms[0]).items() if value is not None}
-        return ", ".join(f"{name} = {toml(value)}" for name, value in settings.items())
-
 
 def _unknown_values(card: Card, unknown: Sequence[_Unknown]) -> DataError:
     """Return an error that lists the unknown values of all columns, with advice."""
-    hints = [f"numbers of {one.column!r} are read with {one.form}; " for one in unknown if one.form]
+    numeric = [one.column for one in unknown if isinstance(one.coder.spec, NumericColumn)]
+    other = "if numbers of {} are written in another form, set 'decimal', 'thousands' or 'unit' there; "
+    hints = [other.format(few(list(map(repr, numeric)), _MOST_SHOWN))] * bool(numeric)
     lacking = dict.fromkeys(one.column for one in unknown if one.counts.keys() & {*MISSING_VALUES})
     if card.label in lacking:
         hints.append(f"rows without {card.label!r} can be left out by [filter]; ")

@@ -94,7 +94,7 @@ class Reading:
     parts: tuple[Part, ...]  # the favorable and the unfavorable label, the deprived and the favored group
     left_out: tuple[LeftOut, ...]  # rows that are left out
     columns: tuple[ColumnReading, ...] = ()  # those of the file, in its order
-    forms: tuple[str, ...] = ()  # sentences on forms of numbers, blanks around values, and further sheets
+    forms: tuple[str, ...] = ()  # sentences on what a look at the file may miss
     notes: tuple[str, ...] = ()  # warnings on groups, columns and repeated rows
 
     @property

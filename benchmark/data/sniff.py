@@ -40,10 +40,7 @@ if TYPE_CHECKING:
 
 _SAMPLE_LINES, _MOST_BEFORE_HEADER = 300, 20
 _NUMBERED = re.compile(r"column_\d+")  # names of columns without a header
-_SEPARATORS = {",": "commas", ";": "semicolons", "\t": "tabs", "|": "vertical bars", " ": "blanks"}
 _UTF_16 = (b"\xff\xfe", b"\xfe\xff")
-_KINDS = {"csv": "CSV", "arff": "ARFF", "xlsx": "an Excel workbook, of which the first sheet is read"}
-_KINDS["parquet"] = "Parquet"
 _ARFF = re.compile(
     rb"(?:\xef\xbb\xbf)?(?:[ \t\r]*(?:%[^\n]*)?\n)*[ \t]*@(?:relation|attribute)\s", re.IGNORECASE
 )
@@ -55,9 +52,9 @@ class RawTable:
 
     source: Source
     columns: dict[str, RawColumn]
-    remarks: tuple[str, ...]  # sentences on the format
-    numbers: tuple[str, ...] = ()  # sentences on columns that do not write numbers as Python does
-    unseen: tuple[str, ...] = ()  # sentences on what a look at the file may miss: blanks, further sheets
+    # Sentences on what a look at the file may miss: encoding, lines above the header, further sheets, blanks
+    # around values, and forms of numbers.
+    remarks: tuple[str, ...]
     unclear: Mapping[str, Unclear] = field(default_factory=dict)  # columns with two readings, by name
     repeated: frozenset[str] = frozenset()  # names that several columns have; all but the first got a number
 
@@ -90,42 +87,35 @@ def sniff(
     size = len(content) if len(content) > LARGEST else None  # the card must allow so much to be unpacked
     file = SourceFile(path=_from(path, folder), size=size)
     source = Source(files=(file,), format=kind)
-    remarks: tuple[str, ...] = (f"The file is {_KINDS[kind]}.",)
-    unseen: tuple[str, ...] = ()
+    remarks = []
     if kind in ("csv", "arff"):
-        encoding, said = _encoding(content, path)
-        source, remarks = source.model_copy(update={"encoding": encoding}), (said,)
+        encoding = _encoding(content, path)
+        source = source.model_copy(update={"encoding": encoding})
+        if encoding in ("cp1252", "latin-1"):
+            guess = "which is a guess: look at letters with accents"
+            remarks.append(f"The text is {encoding.upper()}, {guess}.")
     if kind == "xlsx" and len(sheets := sheet_names(content)) > 1:
-        unseen = (f"Of {len(sheets)} sheets the first, {sheets[0]!r}, is read.",)
+        remarks.append(f"Of {len(sheets)} sheets the first, {sheets[0]!r}, is read.")
     if kind in ("csv", "xlsx"):
         layout = _layout(_samples(content, source, path), path, named)
         file = file.model_copy(update={"skip_lines": layout.skip_lines})
         changes = {"files": (file,), "delimiter": layout.delimiter, "column_names": layout.names}
         source = source.model_copy(update=changes)
-        separated = (f"Values are separated by {_SEPARATORS[layout.delimiter]}.",) * (kind == "csv")
-        remarks = (*remarks, *separated, layout.sentence)
-    rows = read_rows(content, source, file, str(path))
-    unseen += tuple(
-        f"{name}: blanks around values do not count, so that {odd!r} is {odd.strip()!r}."
-        for name, odd in rows.padded.items()
-    )
-    return _table(rows, source, path, remarks, unseen, thousands, decimals)
+        remarks += [layout.remark] * bool(layout.remark)
+    return _table(read_rows(content, source, file, str(path)), source, path, remarks, thousands, decimals)
 
 
 def frame_table(frame: pd.DataFrame, file: str) -> RawTable:
     """Return the content of a frame, for a card that reads it from a CSV file of this name."""
     source = Source(files=(SourceFile(path=file),), format="csv")
-    return _table(
-        rows_of_frame(frame, file), source, Path(file), ("The file was written from a data frame.",)
-    )
+    return _table(rows_of_frame(frame, file), source, Path(file))
 
 
 def _table(
     rows: RawRows,
     source: Source,
     path: Path,
-    remarks: tuple[str, ...],
-    unseen: tuple[str, ...] = (),
+    remarks: Sequence[str] = (),
     thousands: str | Sequence[str] | None = None,
     decimals: str | Sequence[str] | None = None,
 ) -> RawTable:
@@ -133,10 +123,14 @@ def _table(
     if not len(rows.lines):
         expected = "rows below the header"
         raise DataError(f"{path} has no rows", expected=expected, got="none", remedy="get the file again")
+    remarks = [*remarks]
     if numbered := [name for name, own in rows.renamed.items() if own]:
-        remarks += (f"Columns of the same name are numbered: {', '.join(numbered)}.",)
+        remarks.append(f"Columns of the same name are numbered: {', '.join(numbered)}.")
     if unnamed := [name for name, own in rows.renamed.items() if not own]:
-        remarks += (f"Columns without a name get one: {', '.join(unnamed)}.",)
+        remarks.append(f"Columns without a name get one: {', '.join(unnamed)}.")
+    for name, odd in rows.padded.items():
+        what = f"blanks around values do not count, so that {odd!r} is {odd.strip()!r}"
+        remarks.append(f"{name}: {what}.")
     known = rows.columns.__contains__
     separates = dict.fromkeys(values_in_list(thousands, known, "thousands"), True)
     separates |= dict.fromkeys(values_in_list(decimals, known, "decimals"), False)
@@ -151,7 +145,7 @@ def _table(
         len(forms[name]) == 1 and forms[name][0].decimal == "," and any("," in text for text in texts)
         for name, texts in values.items()
     )
-    columns, doubts, sentences = dict(rows.columns), {}, []
+    columns, doubts = dict(rows.columns), {}
     for name, fitting in forms.items():
         if len(fitting) > 1 and name in separates:
             fitting = tuple(form for form in fitting if (form.thousands is not None) == separates[name])
@@ -164,9 +158,9 @@ def _table(
         if form is not None and (form != PLAIN or name in separates):
             marked = [v for v in values[name] if form.number(v) is not None and not v.isdigit()]
             example = max(marked or values[name], key=lambda value: (len(value), value))
-            sentences.append(f"{name}: {example!r} is read as {form.number(example):.12g}.")
+            remarks.append(f"Numbers of {name}: {example!r} is read as {form.number(example):.12g}.")
     repeated = frozenset(filter(None, rows.renamed.values()))
-    return RawTable(source, columns, remarks, tuple(sentences), unseen, doubts, repeated)
+    return RawTable(source, columns, tuple(remarks), doubts, repeated)
 
 
 def read_frame(
@@ -204,7 +198,7 @@ def read_frame(
         columns[name] = values[column.rows]
         written_na += [name] if "NA" in column.values and "NA" in column.marks else []
     frame = pd.DataFrame(columns)
-    frame.attrs["betabench_remarks"] = (*table.remarks, *(f"Numbers of {words}" for words in table.numbers))
+    frame.attrs["betabench_remarks"] = table.remarks
     frame.attrs["betabench_unclear"] = {name: column.example for name, column in table.unclear.items()}
     frame.attrs["betabench_repeated"] = table.repeated
     frame.attrs["betabench_na"] = tuple(written_na)
@@ -248,20 +242,15 @@ def _kind(content: bytes, path: Path) -> Literal["csv", "arff", "xlsx", "parquet
     return "csv"
 
 
-def _encoding(content: bytes, path: Path) -> tuple[str, str]:
-    """Return a file's encoding, and a sentence on it."""
-    wide = content.startswith(_UTF_16)
-    marked = content.startswith(b"\xef\xbb\xbf")
+def _encoding(content: bytes, path: Path) -> str:
+    """Return a file's encoding."""
     # charset-normalizer 3.5 would be wrong more often, and as sure. It read none of 24 small western tables
     # right, which these encodings all do, and 20 of 42 others.
+    wide = content.startswith(_UTF_16)
     for encoding in ("utf-16",) if wide else ("utf-8-sig", "cp1252", "latin-1"):
-        try:
+        with contextlib.suppress(UnicodeDecodeError):
             content.decode(encoding)
-        except UnicodeDecodeError:
-            continue
-        mark = " with a byte order mark" * (wide or marked)
-        guess = ", which is a guess: look at letters with accents" * (encoding in ("cp1252", "latin-1"))
-        return encoding, f"The text is {encoding.removesuffix('-sig').upper()}{mark}{guess}."
+            return encoding
     raise DataError(f"{path} is not text in the encoding that its byte order mark names", got=encoding)
 
 
@@ -271,7 +260,7 @@ class _Layout(NamedTuple):
     delimiter: str
     names: tuple[str, ...] | None  # names of the columns, if no line has them
     skip_lines: int
-    sentence: str
+    remark: str
 
 
 def _samples(content: bytes, source: Source, path: Path) -> dict[str, list[tuple[int, list[str]]]]:
@@ -323,5 +312,5 @@ def _layout(samples: Mapping[str, list[tuple[int, list[str]]]], path: Path, name
     if named and named.isdisjoint(rows[start][1]) and all(map(_NUMBERED.fullmatch, named)):
         names = distinct_names([""] * width)
         return _Layout(delimiter, names, above, "The first line is a row: columns have numbers, as named.")
-    after = f" after {above} others" if above else ""
-    return _Layout(delimiter, None, above, f"The header is the first line{after}.")
+    remark = f"The header is below line {above}." if above else ""
+    return _Layout(delimiter, None, above, remark)

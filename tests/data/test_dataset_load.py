@@ -274,7 +274,9 @@ def test_another_delimiter_or_a_missing_header_is_told(
 def test_decimal_commas(write_card: WriteCard) -> None:
     rows = "sex;age;hired\nf;17,9;0\nm;18,0;1\nf;64,5;1\nm;70;0\n"
     semicolons = ('format = "csv"', 'format = "csv"\ndelimiter = ";"')
-    assert """'age' are read with decimal = ",";""" in refusal(write_card(semicolons, rows=rows))
+    assert "if numbers of 'age' are written in another form, set 'decimal'" in refusal(
+        write_card(semicolons, rows=rows)
+    )
     commas = (semicolons[0], semicolons[1] + '\ndecimal = ","')
     assert states(load_dataset(write_card(commas, rows=rows))) == TOY
     quoted = HEAD + 'f,"17,9",0\nm,18,1\nf,"64,5",1\nm,70,0\n'
@@ -284,7 +286,6 @@ def test_decimal_commas(write_card: WriteCard) -> None:
     # A point among decimal commas is none: 1.234 would be 1234.
     pointed = refusal(write_card(commas, rows=rows.replace("64,5", "64.5")))
     assert "'64.5' (1 row)" in pointed
-    assert """'age' are read with decimal = ".";""" in pointed
 
 
 def test_unknown_values_of_all_columns_and_files_at_once(write_card: WriteCard, tmp_path: Path) -> None:

@@ -206,7 +206,7 @@ def test_numbers_are_read_as_they_are_written(
         codes = dataset.table.codes[:, place]
         assert codes[numbers < 1000].max() <= codes[numbers >= 1000].min() + 1
         assert codes[np.argmin(numbers)] == 0
-        assert any(text.startswith("numbers of income: ") for text in made.reading.forms)
+        assert any(text.startswith("Numbers of income: ") for text in made.reading.forms)
 
 
 @pytest.mark.parametrize(
