@@ -103,7 +103,6 @@ def describe_technique(technique: Technique) -> dict[str, Any]:
 def describe_classifier(entry: ClassifierEntry) -> Mapping[str, Any]:
     """Return the facts that identify a classifier in a cell's key; raises if it cannot be built.
 
-    Every key has the version of scikit-learn. Classes outside of scikit-learn add a digest of their source.
     Of a technique's learner, the facts are the technique's.
     """
     if entry.learner is not None:
@@ -118,14 +117,8 @@ def describe_classifier(entry: ClassifierEntry) -> Mapping[str, Any]:
             got=f"{type(error).__name__}: {error}",
             remedy="correct its parameters in the experiment file",
         ) from error
-    estimator = factory.estimator_class
-    root = estimator.__module__.partition(".")[0]
-    facts = {**factory.describe(), "categories": factory.entry.cardinality_parameter}
-    if root == "sklearn":
-        return facts
-    # A class of this package keeps its identity when it moves to another file.
-    name = estimator.__qualname__ if root == "benchmark" else facts["class"]
-    return {**facts, "class": name, "source": source_digest(estimator)}
+    source = source_digest(factory.estimator_class)
+    return {**factory.describe(), "categories": factory.entry.cardinality_parameter, "source": source}
 
 
 def classifier_mismatch(technique: Technique, factory: ClassifierFactory) -> str | None:

@@ -11,8 +11,8 @@ from typing import Any
 
 from benchmark.columns import BIASED, TRUTH
 from benchmark.experiment.evaluate import Cell, describe_classifier, describe_technique
-from benchmark.experiment.plan import WHOLE, Block, Experiment, Shard, plan_blocks
-from benchmark.experiment.prepare import PreparedDataset, PreparedExperiment
+from benchmark.experiment.plan import WHOLE, Block, Shard, plan_blocks
+from benchmark.experiment.prepare import PreparedExperiment
 from benchmark.experiment.tune import describe_tuning
 from benchmark.experiment.unprocessing import describe_frontier, has_frontier
 from benchmark.experiment.versions import PACKAGE, code_digest, harness_digest
@@ -98,14 +98,14 @@ def sample_identity(prepared: PreparedExperiment, block: Block) -> dict[str, Any
         "repetition": block.repetition,
         "test": data.test.digest,
         "train_rows": data.n_train,
-        "steps": _steps(experiment, data, block),
+        "steps": data.described_biases[block.bias, block.level > 0],
     }
     if experiment.splits:
         identity["split"] = {"train": experiment.train, "holdout": experiment.holdout, "folds": data.folds}
     if not experiment.splits or experiment.train == "network":
         identity["network"] = data.planted(block.bias, beta)[1]
     if experiment.splits and experiment.train == "network":
-        identity["learning"] = [repr(data.learning), _learning_digest()]
+        identity["learning"] = [repr(data.learning), code_digest((PACKAGE / "network").glob("*.py"))]
     persons = data.persons if experiment.splits else None
     parts = {"score": data.score, "judged": data.judged, "persons": persons, "numbers": data.numbers}
     identity |= {name: part.digest for name, part in parts.items() if part is not None}
@@ -115,24 +115,3 @@ def sample_identity(prepared: PreparedExperiment, block: Block) -> dict[str, Any
     if BIASED in experiment.tests:
         identity["tests"] = [BIASED]  # balanced tests need no other answers
     return identity
-
-
-def _steps(experiment: Experiment, data: PreparedDataset, block: Block) -> list[dict[str, Any]]:
-    """Return the description of a block's bias in its cells' keys."""
-    steps = data.described_biases[block.bias, block.level > 0]
-    if experiment.splits:
-        return steps
-    # Without splits, all rows come from one network, whose digest in the key contains the effect of edits.
-    # With splits, edits act on real rows, or on the network of each split, and no digest contains this.
-    edits = [step.edits_network for step in data.biases[block.bias].steps]
-    return [
-        {**step, "parameters": {k: v for k, v in step["parameters"].items() if k != "edits"}}
-        if edited
-        else step
-        for step, edited in zip(steps, edits, strict=True)
-    ]
-
-
-@functools.cache
-def _learning_digest() -> str:
-    return code_digest((PACKAGE / "network").glob("*.py"))

@@ -2,13 +2,13 @@
 
 import functools
 import hashlib
-import itertools
 import math
 import platform
 import time
-from collections import Counter, defaultdict, deque
+from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from operator import itemgetter
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -20,7 +20,7 @@ from benchmark.experiment.engine import Engine
 from benchmark.experiment.evaluate import Cell, Evaluator, cell_result, coordinates
 from benchmark.experiment.keys import planned_cells
 from benchmark.experiment.plan import PAPER_METRICS, WHOLE, Block, Experiment, Shard
-from benchmark.experiment.pool import Finished, Limits, Task
+from benchmark.experiment.pool import Limits, Task
 from benchmark.experiment.prepare import PreparedExperiment
 from benchmark.experiment.results import CellResult
 from benchmark.experiment.scoring import (
@@ -141,9 +141,8 @@ def compute(
 
     Results do not depend on the engine. With ``retry_failed``, cells that failed, crashed or took too long
     are computed again. ``say`` gets a note if workers have several kinds of processors, or if cells of one
-    technique take too long. An ExperimentError
-    says that there are fewer blocks than shards, or that the engine cannot compute. A StoreError says that
-    the store lacks written cells.
+    technique take too long. An ExperimentError says that there are fewer blocks than shards, or that the
+    engine cannot compute. A StoreError says that the store lacks written cells.
     """
     planned = planned_cells(prepared, shard)
     stored = store.statuses()
@@ -172,20 +171,16 @@ def compute(
     progress(last_run.finished, total, 0.0)
     started, began, mixed = time.perf_counter(), math.inf, False
     late = Counter[tuple[str, str, str, str]]()
-    for finished in engine.run(
-        missing,
-        functools.partial(_evaluator, prepared, _software(prepared)),
-        Limits(limit, prepared.experiment.memory_limit),
-    ):
-        last_run = replace(last_run, finished=last_run.finished + len(finished))
-        store.write(_cell_results(prepared, finished), last_run)
+    for results in _computed(prepared, engine, missing, Limits(limit, prepared.experiment.memory_limit)):
+        last_run = replace(last_run, finished=last_run.finished + len(results))
+        store.write(results, last_run)
         now = time.perf_counter()
         # The rate of computing does not include the seconds in which workers start.
-        began = min(began, now - max(cell.result.seconds for cell in finished))
+        began = min(began, now - max(result.seconds for result in results))
         progress(last_run.finished, total, now - began)
-        for block, cell, result in finished:
+        for result in results:
             if result.status == "timeout":
-                sort = block.dataset, block.bias, cell.technique, cell.classifier
+                sort = result.dataset, result.bias, result.technique, result.classifier
                 late[sort] += 1
                 if late[sort] == _SAID_LATE:
                     say(_LATE.format(*sort, n=_SAID_LATE, limit=f"{limit:g}"))
@@ -238,57 +233,53 @@ def measure(
     ``samples`` cells in the end, with those from before. A cell that is cut off is not stored, because a run
     may give it more time. Errors are the same as of :func:`compute`.
     """
-    planned = planned_cells(prepared, shard)
-    stored, cut_off, computed = store.statuses(), dict[str, float](), 0
+    planned, stored = planned_cells(prepared, shard), store.statuses()
     tasks = _sampled(prepared.experiment, planned, stored, samples)
-    total, done = sum(len(task.cells) for task in tasks), 0
-    expected = _software(prepared)
-    if not tasks:
-        return Measured(planned, stored, cut_off, computed)
-    progress(done, total, 0.0)
-    began = time.perf_counter()
-    for finished in engine.run(tasks, functools.partial(_evaluator, prepared, expected), limits):
-        late = {
-            cell.key: result.seconds
-            for _, cell, result in finished
-            if result.status == "timeout" and result.seconds < prepared.experiment.time_limit
-        }
-        cut_off |= late
-        store.write(_cell_results(prepared, (one for one in finished if one.cell.key not in late)))
-        computed += len(finished) - len(late)
-        done += len(finished)
+    total, done, cut_off = sum(len(task.cells) for task in tasks), 0, dict[str, float]()
+    began, limit = time.perf_counter(), prepared.experiment.time_limit
+    for results in _computed(prepared, engine, tasks, limits):
+        cut_off |= {r.key: r.seconds for r in results if r.status == "timeout" and r.seconds < limit}
+        store.write(result for result in results if result.key not in cut_off)
+        done += len(results)
         progress(done, total, time.perf_counter() - began)
-    return Measured(planned, store.statuses(), cut_off, computed)
+    return Measured(planned, store.statuses(), cut_off, done - len(cut_off))
 
 
 def _sampled(experiment: Experiment, planned: Plan, stored: Mapping[str, Stored], samples: int) -> list[Task]:
-    """Return tasks of a few cells of each sort; techniques take turns, and so do the sorts of each technique.
+    """Return tasks from a few blocks of each dataset's bias, nearest to the middle level of bias.
 
-    Blocks at the middle level of bias come first. In experiments that tune, entries of a technique stay
-    together, because they share their trials.
+    Each has a technique's cells with one classifier. Datasets take turns, and each begins with another
+    technique. In experiments that tune, entries of a technique stay together, because they share trials.
     """
     middle = experiment.levels[len(experiment.levels) // 2]
-    blocks = sorted(planned, key=lambda item: (item[0].repetition, abs(item[0].level - middle)))
     registered = {entry.name: entry.technique for entry in experiment.techniques}
-    sampled: dict[str, dict[tuple[str, str, str], list[Task]]] = {}
-    for block, cells in blocks:
-        together: dict[tuple[str, str], list[Cell]] = {}
-        for cell in cells:
+    n_blocks, ranked = dict[tuple[str, str, float], int](), list[tuple[int, int, Task]]()
+    for block, cells in sorted(planned, key=lambda item: (item[0].repetition, abs(item[0].level - middle))):
+        place = block.dataset, block.bias, block.hidden
+        n_blocks[place] = turn = n_blocks.get(place, 0) + 1
+        groups: dict[tuple[str, str], list[Cell]] = {}
+        for cell in cells if turn <= samples else ():
             name = registered[cell.technique] if experiment.tune else cell.technique
-            together.setdefault((name, cell.classifier), []).append(cell)
-        for (name, classifier), group in together.items():
-            sort = block.dataset, block.bias, classifier
-            tasks = sampled.setdefault(name, {}).setdefault(sort, [])
-            if len(tasks) < samples:
-                tasks.append(Task(block, tuple(cell for cell in group if cell.key not in stored)))
-    # Each technique begins one sort further, so that neighbors have other datasets and classifiers.
-    turns = []
-    for number, by_sort in enumerate(sampled.values()):
-        lists = deque(by_sort.values())
-        lists.rotate(-number)
-        turns.append(itertools.chain(*itertools.zip_longest(*lists)))
-    in_turn = itertools.chain(*itertools.zip_longest(*turns))
-    return [task for task in in_turn if task is not None and task.cells]
+            groups.setdefault((name, cell.classifier), []).append(cell)
+        for number, group in enumerate(groups.values(), list(n_blocks).index(place)):
+            missing = tuple(cell for cell in group if cell.key not in stored)
+            ranked.append((turn, number % len(groups), Task(block, missing)))
+    return [task for *_, task in sorted(ranked, key=itemgetter(0, 1)) if task.cells]
+
+
+def _computed(
+    prepared: PreparedExperiment, engine: Engine, tasks: Sequence[Task], limits: Limits
+) -> Iterator[list[CellResult]]:
+    """Yield results as they are computed; a :class:`Failure` of the pool becomes a result."""
+    for finished in engine.run(tasks, functools.partial(_evaluator, prepared, _software(prepared)), limits):
+        yield [
+            own
+            if isinstance(own, CellResult)
+            else cell_result(
+                prepared.datasets[block.dataset], block, cell, own.status, own.reason, seconds=own.seconds
+            )
+            for block, cell, own in finished
+        ]
 
 
 def _evaluator(prepared: PreparedExperiment, expected: Mapping[str, str]) -> Evaluator:
@@ -371,16 +362,6 @@ def _scored_again(
     rescored = {key: scorers[key].score_again(tallied, answers.get(key)) for key, tallied in counts.items()}
     complete = {key: scored for key, scored in rescored.items() if scored is not None}
     return complete if len(complete) == len(rescored) else None
-
-
-def _cell_results(prepared: PreparedExperiment, finished: Iterable[Finished]) -> Iterator[CellResult]:
-    """Yield the results of finished cells; a :class:`Failure` of the pool becomes a result."""
-    for block, cell, result in finished:
-        if isinstance(result, CellResult):
-            yield result
-        else:
-            data = prepared.datasets[block.dataset]
-            yield cell_result(data, block, cell, result.status, result.reason, seconds=result.seconds)
 
 
 def headline_metrics(experiment: Experiment) -> tuple[str, ...]:

@@ -527,7 +527,7 @@ def test_edits_are_in_every_key(protocol: str, before: Computing, cards: Any) ->
 FOUND_BY: dict[tuple[str, ...], tuple[str, int, str]] = {
     ("test", "score"): ("datasets.card", 0, "data"),
     ("steps",): ("edits.group", 0, "data"),
-    ("network",): ("edits.group", 0, "network"),
+    ("network",): ("datasets.network.pseudo_count", 0, "network"),
     ("split",): ("holdout", 0, "data"),
     ("learning",): ("datasets.network.forbidden_edges", 0, "holdout"),
     ("tests",): ("tests", 0, "data"),

@@ -1,3 +1,4 @@
+import contextlib
 import dataclasses
 import os
 import signal
@@ -159,12 +160,30 @@ def test_files_that_are_no_stores_are_refused_and_left_alone(tmp_path: Path) -> 
         Store(foreign)
 
 
-def test_a_store_of_another_format_is_refused_with_the_way_out(tmp_path: Path) -> None:
+@pytest.mark.parametrize("tables", ["cells", "cells, results"])
+def test_a_store_of_another_format_is_refused_with_the_way_out(tables: str, tmp_path: Path) -> None:
     path = tmp_path / "s.sqlite"
-    Store(path).close()
-    connection = sqlite3.connect(path)
-    connection.execute("UPDATE meta SET value = '99'")
-    connection.commit()
-    connection.close()
-    with pytest.raises(StoreError, match=r"format 99.*--fresh"):
+    with contextlib.closing(sqlite3.connect(path)) as connection, connection:
+        connection.executescript("CREATE TABLE meta (name, value); INSERT INTO meta VALUES ('format', '1')")
+        for table in tables.split(", "):
+            connection.execute(f"CREATE TABLE {table} (key TEXT PRIMARY KEY)")
+    before = path.read_bytes()
+    (tmp_path / "s.1.sqlite").touch()  # a name that is taken
+    with pytest.raises(StoreError, match=r"format 1\..*--fresh, which keeps this file as s\.2\.sqlite"):
         Store(path)
+    assert path.read_bytes() == before
+    with Store(path, fresh=True) as store:
+        assert len(store) == 0
+    assert (tmp_path / "s.2.sqlite").read_bytes() == before
+
+
+def test_anybody_can_look_into_a_store(tmp_path: Path) -> None:
+    path = tmp_path / "s.sqlite"
+    with Store(path) as store:
+        store.write([cell("a", level=0.1), cell("b", status="failed", reason="no", metrics=())])
+    query = "SELECT dataset, bias, hidden, level, beta, repetition, technique, classifier, status FROM cells"
+    with contextlib.closing(sqlite3.connect(path)) as connection:
+        assert connection.execute(f"{query} ORDER BY key").fetchall() == [
+            ("adult", "cpt", 0.0, 0.1, 0.25, 3, "massaging", "c45", "ok"),
+            ("adult", "cpt", 0.0, 0.25, 0.25, 3, "massaging", "c45", "failed"),
+        ]
