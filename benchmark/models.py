@@ -3,9 +3,9 @@
 import enum
 import functools
 import re
-from typing import Annotated, Any, TypeVar
+from typing import Annotated, Any, ClassVar, TypeVar
 
-from pydantic import AfterValidator, BaseModel, ConfigDict
+from pydantic import AfterValidator, BaseModel, ConfigDict, SerializerFunctionWrapHandler, model_serializer
 from pydantic_core import to_jsonable_python
 
 STRICT = ConfigDict(extra="forbid", frozen=True)
@@ -37,6 +37,12 @@ class Identifying(BaseModel):
     """
 
     model_config = STRICT
+    only_if_set: ClassVar[tuple[str, ...]] = ()  # fields that a manifest has only with a value
+
+    @model_serializer(mode="wrap")
+    def _written(self, written: SerializerFunctionWrapHandler) -> dict[str, Any]:
+        fields: dict[str, Any] = written(self)
+        return {name: value for name, value in fields.items() if value or name not in self.only_if_set}
 
     @classmethod
     def __pydantic_init_subclass__(cls, **_: Any) -> None:

@@ -100,7 +100,7 @@ def _crossed(name: str, experiment: Experiment) -> Iterator[str]:
         ("property", "value"),
         [
             ("cells", f"{_n_cells(name):,}"),
-            ("levels of bias β", ", ".join(f"{beta:g}" for beta in experiment.betas)),
+            (f"levels of bias, {experiment.unit}", ", ".join(f"{level:g}" for level in experiment.levels)),
             ("repetitions", str(experiment.repetitions)),
             ("rows of a training sample", "as many as the data" if rows == "data" else f"{rows:,}"),
             *_protocol(experiment),

@@ -9,11 +9,9 @@ from pydantic import (
     AfterValidator,
     BaseModel,
     Field,
-    SerializerFunctionWrapHandler,
     StrictBool,
     StrictInt,
     field_validator,
-    model_serializer,
     model_validator,
 )
 
@@ -207,6 +205,8 @@ class DatasetEntry(Identifying):
 class TechniqueEntry(Identifying):
     """A technique with its parameters, under the name that tables show."""
 
+    only_if_set = ("sweep", "tuned", "refit", "refit_of")
+
     technique: Derived[TechniqueName]
     name: Derived[Identifier] = ""
     title: Free[str] = ""
@@ -218,12 +218,6 @@ class TechniqueEntry(Identifying):
     # (:func:`benchmark.experiment.expand.expand`). It is no technique.
     refit: Derived[Refit | None] = None
     refit_of: Derived[str] = ""
-
-    @model_serializer(mode="wrap")
-    def _written(self, written: SerializerFunctionWrapHandler) -> dict[str, Any]:
-        fields: dict[str, Any] = written(self)
-        some = ("sweep", "tuned", "refit", "refit_of")
-        return {name: value for name, value in fields.items() if value or name not in some}
 
     @model_validator(mode="before")
     @classmethod
@@ -297,17 +291,14 @@ def listed_datasets(name: str) -> list[dict[str, Any]]:
 class ClassifierEntry(Identifying):
     """A classifier with its parameters, under the name that tables show; or the learner of a technique."""
 
+    only_if_set = ("learner_of",)
+
     classifier: Derived[str]
     name: Derived[Identifier] = ""
     parameters: Derived[Parameters] = Field(default={})
     encoding: Derived[Encoding] = "one_hot"  # how states become numbers, if it reads numbers
     # The technique whose own learner it is, with its parameters (:func:`benchmark.experiment.expand.expand`).
     learner_of: Derived[str] = ""
-
-    @model_serializer(mode="wrap")
-    def _written(self, written: SerializerFunctionWrapHandler) -> dict[str, Any]:
-        fields: dict[str, Any] = written(self)
-        return {name: value for name, value in fields.items() if value or name != "learner_of"}
 
     @property
     def learner(self) -> Technique | None:

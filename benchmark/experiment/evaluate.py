@@ -78,7 +78,7 @@ def configured_techniques(experiment: Experiment) -> dict[tuple[str, str], Techn
     configured: dict[tuple[str, str], Technique] = {}
     for dataset in experiment.datasets:
         for entry in experiment.techniques:
-            parameters = experiment.technique_parameters(dataset, entry)
+            parameters = {**entry.parameters, **dataset.parameters.get(entry.technique, {})}
             configured[dataset.name, entry.name] = get_technique(entry.technique, **parameters)
         for classifier in experiment.classifiers:
             if (learner := classifier.learner) is not None:

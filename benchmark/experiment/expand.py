@@ -494,7 +494,10 @@ def _own_datasets(names: Sequence[str], experiment: Experiment) -> tuple[Dataset
         if not name.endswith(".toml"):
             listed = [dataset.name for dataset in experiment.datasets]
             error = UnknownNameError(f"dataset in the experiment {experiment.name!r}", name, listed)
-            error.remedy = "name your own card by the path of its file, or add [[datasets]] to the experiment"
+            error.remedy = (
+                "name your own card by the path of its file, which ends in .toml; other datasets need a "
+                "[[datasets]] entry in the experiment file"
+            )
             raise error
         find_declaration("datasets", name)
     cards = dict.fromkeys(str(Path(name).expanduser()) for name in names)

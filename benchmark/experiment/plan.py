@@ -41,7 +41,6 @@ from benchmark.experiment.entries import (
     DatasetEntry,
     FigureKind,
     Folds,
-    Parameters,
     PublishedEntry,
     TechniqueEntry,
     TrainRows,
@@ -303,10 +302,6 @@ class Experiment(Identifying):
                     f"the baseline {compared_with!r} of {dataset.name!r} is a technique, no untreated model"
                 )
         return ""
-
-    def technique_parameters(self, dataset: DatasetEntry, technique: TechniqueEntry) -> Parameters:
-        """Return a technique's parameters on a dataset."""
-        return {**technique.parameters, **dataset.parameters.get(technique.technique, {})}
 
     def with_techniques(
         self, entries: Iterable[TechniqueEntry], tried_on: Callable[[DatasetEntry], tuple[str, ...]]

@@ -163,7 +163,7 @@ def _fuzz_arff(text: str, folder: Path) -> None:
 def _fuzz_experiment(text: str, folder: Path) -> None:
     (folder / "e.toml").write_text(text, encoding="utf-8", errors="replace")
     experiment = load_experiment(folder / "e.toml")
-    assert all(0 <= beta <= 1 for beta in experiment.betas)
+    assert all(0 <= beta <= 1 for beta in experiment.levels)
     assert next(iter(plan_blocks(experiment))).cells
 
 

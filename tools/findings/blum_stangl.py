@@ -143,7 +143,7 @@ SCENARIOS = [
     (world, bias, beta)
     for world in WORLDS
     for bias in (entry.name for entry in EXPERIMENT.datasets[0].bias)
-    for beta in EXPERIMENT.betas
+    for beta in EXPERIMENT.levels
     if beta
 ]
 

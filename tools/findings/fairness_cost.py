@@ -89,7 +89,7 @@ def datasets() -> list[str]:
 @cache
 def betas(run: str) -> tuple[float, ...]:
     """Return the levels of bias of an experiment."""
-    return load_experiment(run).betas
+    return load_experiment(run).levels
 
 
 def corrected(values: Array, test_share: float = _HOLDOUT) -> Estimate:
