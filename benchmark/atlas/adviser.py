@@ -197,7 +197,7 @@ class Adviser:
         if not plain_or_packed(folder / RECOMMENDERS).is_file() and (reason := without_comparison(tables)):
             raise ReportError(
                 f"{folder} has no comparison of recommenders, so that there is no advice",
-                expected="doses, two repetitions or more, and two independent sources of data",
+                expected="levels with the unit dose, two repetitions, and two independent sources of data",
                 got=reason,
                 remedy="change the atlas's file, and run it again into this folder",
             )

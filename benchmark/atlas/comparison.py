@@ -279,7 +279,7 @@ def without_comparison(tables: Tables) -> str:
     """Return why recommenders cannot be compared on some tables; empty if they can."""
     rows = tables.dose_rows
     if rows.empty:
-        return "no part that advice is fitted on has doses"
+        return "no part that advice is fitted on has levels with the unit dose"
     if rows["half"].nunique() < 2:
         return (
             "each part has one repetition, but the oracle is chosen on odd splits and scored on even ones; "

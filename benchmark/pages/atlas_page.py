@@ -93,17 +93,17 @@ def atlas_page(adviser: Adviser) -> str:
 def _rows(adviser: Adviser) -> dict[str, dict[str, dict[str, list[Any]]]]:
     """Return by learner, bias and dose the numbers of each technique on each card, and why it is not allowed.
 
-    They are means over both halves of the splits, over editions of a card, and over the biases and doses.
+    They are means over both halves of the splits, over editions of a card, and over biases and levels.
     """
-    _, biases, doses, learners, *_ = choices_of(adviser).values()
+    _, biases, levels, learners, *_ = choices_of(adviser).values()
     rows = pd.concat([adviser.tables.dose_rows, _oracles(adviser)], ignore_index=True)
-    doses_of_rows = rows["level"].map("{:g}".format)
+    level_of_rows = rows["level"].map("{:g}".format)
     table: dict[str, dict[str, dict[str, list[Any]]]] = {}
-    for learner, bias, dose in itertools.product(learners, biases, doses):
+    for learner, bias, dose in itertools.product(learners, biases, levels):
         some = rows[
             (rows["classifier"] == learner)
             & ((bias == ANY) | (rows["bias"] == bias))
-            & ((dose == ANY) | (doses_of_rows == dose))
+            & ((dose == ANY) | (level_of_rows == dose))
         ]
         means = some.groupby([*_OF_DOT, "bias", "level"])[_NUMBERS].mean().groupby(level=_OF_DOT).mean()
         shown = means.round(4).astype(object).where(means.notna(), None)

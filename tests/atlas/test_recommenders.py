@@ -173,7 +173,7 @@ def test_shares_of_variance_are_those_of_made_up_effects(technique_by_kind: floa
     [
         ({"half": ["even"]}, "each part has one repetition"),
         ({"dataset": [f"data{i}" for i in range(1, 12)]}, "one independent source of data"),
-        ({"unit": ["dose"]}, "no part that advice is fitted on has doses"),
+        ({"unit": ["dose"]}, "no part that advice is fitted on has levels with the unit dose"),
     ],
 )
 def test_why_nothing_is_compared_is_said(tmp_path: Path, lacking: dict[str, list[str]], reason: str) -> None:

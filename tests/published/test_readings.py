@@ -191,7 +191,7 @@ def test_what_is_written_has_the_readings(comparison: Comparison, tmp_path: Path
         ('["massaging", "rw"]', '["massaging"]', r"readings\[0\]\.changes\[0\]\.exchange.*2 items"),
         ("reverse = true", "", "needs one of exchange.metric, exchange.technique and reverse = true"),
         ("reverse = true", 'reverse = true\nexchange.metric = ["a", "b"]', "needs one of exchange.metric"),
-        ("reverse = true", "reversed = true", "'reverse'"),
+        ("reverse = true", "reversed = true", "reverse'"),
         ('name = "guess"', 'name = "a guess"', r"readings\[1\]\.name"),
     ],
 )
