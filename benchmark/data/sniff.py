@@ -155,9 +155,10 @@ def _table(
             doubts[name] = unclear(values[name], fitting)
         form = fitting[0] if fitting else None
         columns[name] = replace(columns[name], form=form)
-        if form is not None and (form != PLAIN or name in separates):
-            marked = [v for v in values[name] if form.number(v) is not None and not v.isdigit()]
-            example = max(marked or values[name], key=lambda value: (len(value), value))
+        if form is None or (form == PLAIN and name not in separates):
+            continue
+        if marked := [v for v in values[name] if form.number(v) is not None and not v.isdigit()]:
+            example = max(marked, key=lambda value: (len(value), value))
             remarks.append(f"Numbers of {name}: {example!r} is read as {form.number(example):.12g}.")
     repeated = frozenset(filter(None, rows.renamed.values()))
     return RawTable(source, columns, tuple(remarks), doubts, repeated)

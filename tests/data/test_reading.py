@@ -267,6 +267,8 @@ def test_a_decimal_comma_in_a_file_of_semicolons_tells_what_a_point_is(tmp_path:
     rows = (f"{i % 2};{'fm'[i // 2 % 2]};{1 + i % 9}.234;{i % 5},5" for i in range(80))
     path.write_text("\n".join(["y;sex;pay;rate", *rows]) + "\n")
     assert draft(path, WISH, tmp_path).table.columns["pay"].form == NumberForm(",", ".")
+    # An option that a column does not need changes nothing.
+    assert draft(path, replace(WISH, decimals="sex,rate"), tmp_path).table.columns["rate"].numbers[0] == 0.5
     path.write_text(path.read_text().replace(",", "."))
     with pytest.raises(DoubtError, match="'pay' has"):
         draft(path, WISH, tmp_path)
