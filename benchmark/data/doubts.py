@@ -132,7 +132,7 @@ def two_sides(
 ) -> tuple[tuple[Side | None, Side | None], list[Question]]:
     """Return both sides that two options name, as far as they are known, and the questions that are open.
 
-    ``given`` has the values of both options. Of two values in the column, the other one is the other side;
+    ``given`` has the values of both options. Of two values in the column, the other value is the other side;
     if none is named, no side is known. ``likely`` is a value that a question proposes for the first side. A
     DataError says that there is no such value, or that both sides have it.
     """
