@@ -265,7 +265,7 @@ def _odd_values(column: RawColumn, cut: float) -> Mask:
     below = open_class & (column.places < numbers.min()) & (cut <= column.places)
     above = open_class & (column.places > numbers.max()) & (cut > column.places)
     words = np.isnan(column.places) & ~column.missing
-    return odd_values(column) | words | below | above
+    return np.asarray(odd_values(column) | words | below | above)
 
 
 def _as_missing(column: RawColumn, chosen: Mask) -> dict[str, str]:

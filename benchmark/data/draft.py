@@ -56,7 +56,7 @@ if TYPE_CHECKING:
 # Shares of the label's information from which a column is left out, or said to tell much.
 _LEAK, _HINT = 0.5, 0.25
 _MOST_ODD = 6  # values of a column that may mean missing, at most
-_PERSONS = {EQUAL_ROWS: "rows with the same features", INDEPENDENT: "that rows are independent"}
+_NO_COLUMN = (EQUAL_ROWS, INDEPENDENT)  # words of --person that name no column
 
 
 @dataclass(frozen=True, eq=False)
@@ -80,7 +80,9 @@ class Draft:
         """The rows that the card reads."""
         read = self.columns.values()
         columns = tuple(Column(own.name, own.states, own.ordered) for own in read)
-        return Table(Schema(columns, **self.roles), np.column_stack([own.codes for own in read]))
+        label, favorable, sensitive, deprived = self.roles.values()
+        schema = Schema(columns, label, favorable, sensitive, deprived)
+        return Table(schema, np.column_stack([own.codes for own in read]))
 
     @property
     def dropped(self) -> dict[str, str]:
@@ -110,23 +112,24 @@ def draft(data: pd.DataFrame | str | Path, file_options: FileOptions, folder: Pa
     roles = {"label": label, "favorable": file_options.favorable, "sensitive": sensitive}
     if lacking := [name for name, value in roles.items() if not value]:
         raise missing_roles(table, label, lacking)
-    named = {"label": [label], "sensitive": [sensitive], "person": list[str]()}
-    for option in ("drop", "keep", "thousands", "decimals"):
-        named[option] = values_in_list(getattr(file_options, option), table.columns.__contains__, option)
-    if (person := file_options.person) not in (None, *_PERSONS):
-        named["person"] = [person]
-    elif person in table.columns:
+    named = {
+        option: values_in_list(getattr(file_options, option), table.columns.__contains__, option)
+        for option in ("drop", "keep", "thousands", "decimals")
+    }
+    if file_options.person in _NO_COLUMN and file_options.person in table.columns:
         raise DataError(
-            f"The column {person!r} cannot name people, because this word means {_PERSONS[person]}",
+            f"The column {file_options.person!r} cannot name people, because --person takes it for a word",
             remedy="give the column another name in the file",
         )
-    for option, names in named.items():
-        for name in names:
-            require_column(name, option, table)
-    for option, other in (("label", "sensitive"), ("label", "person"), ("sensitive", "person")):
-        if named[option] == named[other]:
-            problem = f"{named[option][0]!r} cannot be the {option} column and the {other} column"
-            raise DataError(problem, remedy=f"name another --{other}")
+    named |= {"label": [label], "sensitive": [sensitive], "person": []}
+    if file_options.person not in (None, *_NO_COLUMN):
+        named["person"] = [file_options.person]
+    for option, name in ((option, name) for option, names in named.items() for name in names):
+        require_column(name, option, table)
+    for one, two in (("label", "sensitive"), ("label", "person"), ("sensitive", "person")):
+        if named[one] == named[two]:
+            problem = f"{named[one][0]!r} cannot be the {one} column and the {two} column"
+            raise DataError(problem, remedy=f"name another --{two}")
     if needed := {label, sensitive, *named["keep"], *named["person"]} & {*named["drop"]}:
         problem = f"The column {min(needed)!r} is named by --drop, and is needed"
         raise DataError(problem, remedy="take it out of --drop, or name it nowhere else")
@@ -273,7 +276,7 @@ class _Drafting:
         persons = self._persons([name for name in self.raw if name != self.label])
         once = np.arange(len(rows[0])) if persons is None else np.unique(persons, return_index=True)[1]
         repeated = copies([codes[once] for codes in rows])
-        if not repeated or self.person in _PERSONS:
+        if not repeated or self.person in _NO_COLUMN:
             return once
         self.notes.append(
             f"{repeated:,} of {len(rows[0]):,} rows ({share(repeated / len(rows[0]))}) seem to be copies, so "
@@ -343,9 +346,7 @@ class _Drafting:
         if strength >= _HINT and column.name not in self.named["keep"]:
             reason = f"alone it holds {share(strength)} of the label's information"
             if strength >= _LEAK:
-                reason = (
-                    f"suspected leak: {reason}. If it is known before the label, write --keep {column.name}"
-                )
+                reason = f"suspected leak: {reason}. If it is known before, write --keep {column.name}"
                 self.notes.append(f"{column.name} is left out, a {reason}.")
                 return reason, []
             reasons.append(reason)

@@ -76,11 +76,8 @@ def _lines(draft: Draft, file: Path, min_count: int, name: str | None) -> Iterat
         yield f"person = {toml(draft.person)}  # whose rows stand on one side of every split"
     if draft.exclude:
         yield f"exclude = {toml(draft.exclude)}  # these rows have no label or no group"
-    by_reason: dict[str, list[str]] = {}
-    for column, reason in draft.dropped.items():
-        by_reason.setdefault(reason, []).append(column)
-    for reason, names in by_reason.items():
-        yield from ("", "[[dropped]]", f"columns = {toml(names)}", f"reason = {toml(reason)}")
+    for name, reason in draft.dropped.items():
+        yield from ("", "[[dropped]]", f"columns = {toml([name])}", f"reason = {toml(reason)}")
     yield from ("", "[source]")
     yield from _comment(" ".join(draft.table.remarks))
     yield from _source(draft)

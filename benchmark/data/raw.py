@@ -103,7 +103,7 @@ class RawColumn:
                     places[i] = limit if within else limit + sign * step
         return places
 
-    def of(self, read: NDArray[np.bool_]) -> RawColumn:
+    def of(self, read: NDArray[np.bool_] | NDArray[np.intp]) -> RawColumn:
         """Return the column with some of its rows and their values only."""
         rows = self.rows[read]
         used = np.flatnonzero(np.bincount(rows, minlength=len(self.values)))

@@ -34,6 +34,13 @@ class Part:
     n_rows: int  # number of rows on both sides
     name: str = ""  # the name of numbers that a condition chose: ``"10 and more"``
 
+    @property
+    def alone(self) -> tuple[str, ...]:
+        """The name or the value of this side; none if it has several values."""
+        return (
+            (self.name,) if self.name else tuple(value for value, _ in self.values)[: len(self.values) == 1]
+        )
+
     def __str__(self) -> str:
         named = self.name or few([f"{value!r} ({n:,})" for value, n in self.values], _MOST_SHOWN)
         favorable = share(self.favorable / self.rows)
@@ -175,27 +182,18 @@ def rates_of_sides(given: Mapping[Any, float] | str, reading: Reading) -> dict[s
             expected = "a share of the group from 0 to 1"
             problem = f"The outside rate of {name!r} is out of range"
             raise DataError(problem, expected=expected, got=f"{rate:g}", remedy=percent)
-    sides = reading.parts[2:]
-    names = {
-        part.role: [part.role, part.name or (part.values[0][0] if len(part.values) == 1 else part.role)]
-        for part in sides
-    }
-    found = {
-        role: [rate for name, rate in rates.items() if any(_same(name, own) for own in own_names)]
-        for role, own_names in names.items()
-    }
+    sides = {part.role: [part.role, *part.alone] for part in reading.parts[2:]}
+    found = {role: [rates[name] for name in rates if _is_one_of(name, own)] for role, own in sides.items()}
     if len(rates) != 2 or not all(found.values()):
         raise DataError(
-            f"The outside rates are not those of the two groups of {sides[0].column!r}",
-            expected=" and ".join(
-                f"a rate of {' or '.join(map(repr, dict.fromkeys(own)))}" for own in names.values()
-            ),
+            f"The outside rates are not those of the two groups of {reading.parts[2].column!r}",
+            expected=" and ".join(f"a rate of {' or '.join(map(repr, own))}" for own in sides.values()),
             got=", ".join(map(repr, rates)),
             remedy=f"give {_RATES}",
         )
     return {role: own[0] for role, own in found.items()}
 
 
-def _same(name: str, other: str) -> bool:
+def _is_one_of(name: str, names: list[str]) -> bool:
     number = as_number(name)
-    return name == other or (number is not None and number == as_number(other))
+    return name in names or (number is not None and number in map(as_number, names))

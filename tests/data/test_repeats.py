@@ -204,7 +204,7 @@ def test_rows_of_one_person_have_the_same_features_and_any_label(tmp_path: Path)
 def test_what_cannot_name_people_is_refused(person: str, sentence: str, tmp_path: Path) -> None:
     with pytest.raises(DataError, match=sentence):
         drafted(tmp_path, visits(), person)
-    with pytest.raises(DataError, match="this word means rows"):
+    with pytest.raises(DataError, match="--person takes it for a word"):
         drafted(tmp_path, visits("rows"), "rows")
 
 
