@@ -100,7 +100,10 @@ def _crossed(name: str, experiment: Experiment) -> Iterator[str]:
         ("property", "value"),
         [
             ("cells", f"{_n_cells(name):,}"),
-            (f"levels of bias, {experiment.unit}", ", ".join(f"{level:g}" for level in experiment.levels)),
+            (
+                {"beta": "levels of bias β", "dose": "doses"}[experiment.unit],
+                ", ".join(f"{level:g}" for level in experiment.levels),
+            ),
             ("repetitions", str(experiment.repetitions)),
             ("rows of a training sample", "as many as the data" if rows == "data" else f"{rows:,}"),
             *_protocol(experiment),
