@@ -161,38 +161,38 @@ class Experiment(Identifying):
 
     @model_validator(mode="after")
     def _fields_fit(self) -> Experiment:
-        rules = [
-            *self._wrong_levels(),
-            *self._wrong_hidden(),
-            *self._repeated_names(),
-            *self._absent_names(),
-            *self._wrong_splits(),
-        ]
-        if rules:
+        if rules := [*self._wrong_protocol(), *self._wrong_names()]:
             raise PydanticCustomError("names", "{first}", {"first": rules[0], "rules": rules})
         return self
 
-    def _wrong_levels(self) -> Iterator[str]:
+    def _wrong_protocol(self) -> Iterator[str]:
         if self.betas and self.doses:
             yield "betas, doses: give one of the two; a dose is the label gap that a level of bias adds"
         if not self.betas and not self.doses:
             yield "betas: give the levels of bias, such as betas = [0, 0.2, 0.4], or doses = [0.05, 0.1]"
         if self.doses and not self.paired_betas:
             yield 'doses: datasets differ in their levels of bias; give "paired_betas = true" as well'
-
-    def _wrong_hidden(self) -> Iterator[str]:
-        if not self.hidden:
-            if TRUTH in self.tests:
-                yield f'tests: {TRUTH!r} is the original test unless bias is hidden; give "hidden" as well'
-            return
-        if not self.doses:
+        if TRUTH in self.tests and not self.hidden:
+            yield f'tests: {TRUTH!r} is the original test unless bias is hidden; give "hidden" as well'
+        if self.hidden and not self.doses:
             yield 'hidden: hidden label gaps need label gaps on top of them; give "doses" in place of "betas"'
-        if self.train != "data":
+        if self.hidden and self.train != "data":
             yield 'hidden: bias is hidden in real rows; give train = "data", and "holdout" or "folds"'
-        if self.tune:
+        if self.hidden and self.tune:
             yield "hidden, tune: settings are not chosen on rows with hidden bias; give only one of the two"
+        if self.tune and (self.folds or any(dataset.folds for dataset in self.datasets)):
+            yield "tune, folds: a setting is chosen once in a repetition; give a holdout in place of folds"
+        if self.tune is None and any(entry.tuned for entry in self.techniques):
+            yield "techniques: 'tuned' names the rows that a setting is chosen on; give 'tune' as well"
+        if self.holdout and self.folds:
+            yield "holdout, folds: give one of the two; folds test every row once, a holdout some rows"
+        if self.train == "data" and not self.splits:
+            yield 'train: real rows to train on need others to test on; give "holdout = 0.3" or "folds = 10"'
+        for dataset in self.datasets:
+            if dataset.folds and not self.folds:
+                yield f"folds: {dataset.name!r} has folds of its own; give the others' as well"
 
-    def _repeated_names(self) -> Iterator[str]:
+    def _wrong_names(self) -> Iterator[str]:
         for entry_type, names in (
             ("datasets", [d.name for d in self.datasets]),
             ("techniques", [t.name for t in self.techniques]),
@@ -203,8 +203,6 @@ class Experiment(Identifying):
         ):
             for name in sorted({name for name in names if names.count(name) > 1}):
                 yield f"{entry_type}: the name {name!r} is used twice; give each its own name"
-
-    def _absent_names(self) -> Iterator[str]:
         names = [t.name for t in self.techniques]
         for entry in self.techniques:
             if entry.refit is not None and entry.refit_of not in names:
@@ -218,19 +216,6 @@ class Experiment(Identifying):
             if dataset.baseline not in tried:
                 absent = f"the baseline {dataset.baseline!r} of {dataset.name!r} is not among the techniques"
                 yield f"datasets: {absent}: {', '.join(tried)}"
-
-    def _wrong_splits(self) -> Iterator[str]:
-        if self.tune and (self.folds or any(dataset.folds for dataset in self.datasets)):
-            yield "tune, folds: a setting is chosen once in a repetition; give a holdout in place of folds"
-        if self.tune is None and any(entry.tuned for entry in self.techniques):
-            yield "techniques: 'tuned' names the rows that a setting is chosen on; give 'tune' as well"
-        if self.holdout and self.folds:
-            yield "holdout, folds: give one of the two; folds test every row once, a holdout some rows"
-        if self.train == "data" and not self.splits:
-            yield 'train: real rows to train on need others to test on; give "holdout = 0.3" or "folds = 10"'
-        for dataset in self.datasets:
-            if dataset.folds and not self.folds:
-                yield f"folds: {dataset.name!r} has folds of its own; give the others' as well"
 
     @property
     def levels(self) -> tuple[float, ...]:
