@@ -34,7 +34,7 @@ from benchmark.techniques._foreign import (
 )
 from benchmark.techniques.base import Array, Interval, Predictor, Prepared, Tools, features_of
 from benchmark.techniques.post_processing import Adjustment, Scored
-from benchmark.techniques.threshold_optimizer import first_column
+from benchmark.techniques.threshold_optimizer import optimized
 
 
 def _fit(model: Any, X: NDArray[Any], train: Table, seed: int) -> None:
@@ -85,17 +85,12 @@ def _reduction(name: str) -> Callable[[Any, Table, Tools], Predictor]:
 
 def _threshold_optimizer(technique: Any, held_out: Scored, tools: Tools) -> Adjustment:
     seed = new_seed(tools)
-    optimizer_class = library("fairlearn.postprocessing.ThresholdOptimizer")
-    optimizer = optimizer_class(
-        estimator=first_column(), prefit=True, predict_method="predict", **technique.options
-    )
-    _fit(optimizer, held_out.score[:, None], held_out.table, seed)
+    with enclosed(seed):
+        learned = optimized(held_out, seed, **technique.options)
 
     def adjust(test: Scored) -> NDArray[np.bool_]:
-        group = test.table.deprived.astype(int)
         with enclosed(seed):
-            labels = optimizer.predict(test.score[:, None], sensitive_features=group, random_state=seed)
-        return np.asarray(labels == 1)
+            return learned(test)
 
     return adjust
 
