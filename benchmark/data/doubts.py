@@ -167,17 +167,15 @@ def _question(column: RawColumn, sides: Mapping[str, Side | None], likely: str) 
     """Return the question which values are on the sides that are not named."""
     lacking = [option for option, side in sides.items() if side is None]
     likely = likely or counted(column, ~column.missing)[0][0]
-    named = " and --".join(lacking)
-    text = (
-        f"{column.name!r} has {n_different(column):,} values: {shown(column)}. So --{named} must be named, "
-        "and rows on neither side are left out"
-    )
+    text = f"{column.name!r} has {n_different(column):,} values: {shown(column)}. So "
     if len(lacking) == 2 and has_numbers(column):
         odd = odd_values(column)
         numbers = column.numbers[column.rows[~odd[column.rows]]]
         above = numbers[numbers > np.nanmin(numbers)]
         middle = max(float(np.nanmedian(numbers)), float(np.nanmin(above)))
+        text += f"--{lacking[0]} must be a condition, or both sides must be named"
         return text, {lacking[0]: f"< {figure(middle)}", **_as_missing(column, odd)}
+    text += f"--{' and --'.join(lacking)} must be named, and rows on neither side are left out"
     proposed = {lacking[0]: listed([likely], column)} if len(lacking) == 2 else {}
     taken = {value for side in sides.values() if side for value in side.values}
     taken |= {*same_values(column, likely)} if proposed else set()
