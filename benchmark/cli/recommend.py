@@ -37,7 +37,7 @@ def execute(options: argparse.Namespace) -> int:
     if options.file is not None:
         given = file_options(options)
         drafted = draft(options.file, FileOptions.of(**given))
-        typed = [f"--{name.replace('_', '-')} {shlex.quote(str(value))}" for name, value in given.items()]
+        typed = [f"--{name.replace('_', '-')}={shlex.quote(str(value))}" for name, value in given.items()]
         command = " ".join(["betabench quick", shlex.quote(str(options.file)), *typed])
     text, advices = advised(
         [options.goal] if options.goal else GOALS,
