@@ -132,12 +132,14 @@ def test_a_first_look_at_a_frame_ends_in_a_report_and_goes_on(capsys: pytest.Cap
     frame = loans().assign(grade=grade)
     asked = {"label": "repaid", "favorable": 1, "sensitive": "gender", "output": "out", "figures": False}
     made = benchmark.quick(frame, **asked, repetitions=2)
-    assert "deprived group: gender = 'f'" in str(made.reading)
+    assert "- deprived: gender = 'f'" in str(made.reading)
     text = capsys.readouterr().out
     lines = text.splitlines()
     assert len(lines) <= 30
     assert "The deprived group was not named: it is gender = 'f'" in lines[2]  # after two lines on cells
-    assert "\nRead: 400 rows; favorable: repaid = 1; deprived: gender = f (" in text
+    assert "\nRead: 400 rows, 4 of 4 columns; repaid = 1 against 0; gender = f (196 rows, 50 %" in text
+    account = Path("out/reading.md").read_text(encoding="utf-8")
+    assert "| grade | category |  |  | low, fair, high |" in account
     assert "out/report.html" in text.replace("\\", "/")
     assert "data.csv holds your rows" in text
     assert "β = 0.05" not in text
