@@ -59,7 +59,6 @@ PRELOADED = ("benchmark.experiment.run", "numba", "scipy.optimize", "sklearn.nai
 _MEMORY_CHECK = 0.1
 # Largest share of a core for these measurements, which list all processes of the machine.
 _CHECK_SHARE = 0.01
-_MESSAGES = ("refused", "ready", "start", "result")
 # How many workers in a row may be killed while they start before the run stops.
 _STARTS = 3
 # The thread that changes the environment for a new process holds this lock.
@@ -264,11 +263,8 @@ class Pool:
         if worker.connection.poll():
             try:
                 kind, content = worker.connection.recv()
-                if kind not in _MESSAGES:
-                    raise ValueError(kind)
             except (EOFError, OSError):
-                worker.process.join(5)
-                code = worker.process.exitcode
+                code = _exit_code(worker.process)
                 if worker.ready:
                     yield from _lose(worker, f"the worker process ended with {_exit_text(code)}", elapsed)
                 else:
@@ -358,6 +354,15 @@ def _lose(worker: _Worker, reason: str, elapsed: float) -> Iterator[Finished]:
     # An earlier cell may be at fault if a used process crashes: only a new process tells for sure.
     if worker.task is not None and worker.served == 0:
         yield worker.finish(Failure("crashed", reason, elapsed))
+
+
+def _exit_code(process: Any) -> int | None:
+    # Joining would wait for the children as well: they hold open the pipe that shows the process is alive.
+    deadline = time.monotonic() + 5
+    while process.exitcode is None and time.monotonic() < deadline:
+        time.sleep(0.005)
+    code: int | None = process.exitcode
+    return code
 
 
 def _exit_text(code: int | None) -> str:
