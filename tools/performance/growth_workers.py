@@ -10,6 +10,7 @@ import os
 import resource
 import time
 from collections.abc import Iterator
+from multiprocessing import forkserver
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
@@ -63,6 +64,7 @@ def workers(count: int, quick: bool) -> dict[str, Any]:
         seconds = time.perf_counter() - started
     if not outcome.ok:
         raise AssertionError(f"cells failed: {outcome.failures}")
+    forkserver._forkserver._stop()  # type: ignore[attr-defined]  # the workers' time counts when it has ended
     children = resource.getrusage(resource.RUSAGE_CHILDREN)
     spent = children.ru_utime + children.ru_stime
     accuracy = [m.value or 0.0 for cell in outcome.cells for m in cell.metrics if m.metric == "accuracy"]
