@@ -359,7 +359,7 @@ def entries_for_names(content: Mapping[str, Any]) -> dict[str, Any]:
 
 def with_bias(entry: dict[str, Any], shared: Any = None) -> dict[str, Any]:
     """Return a dataset's entry with its bias: its own, else the shared one, else the default."""
-    if "bias" in entry or not isinstance(entry.get("card"), str):
+    if "bias" in entry or (shared is None and not isinstance(entry.get("card"), str)):
         return entry
     if shared is None:
         # The paper's edits hold however columns are read, unless the entry names the deprived group.

@@ -164,6 +164,14 @@ def test_all_that_is_wrong_with_a_file_is_said_at_once(tmp_path: Path) -> None:
     assert fields == ["seed", "betas[0]", "datasets[0].card", "datasets[0].cart", "sede"]
 
 
+def test_only_the_card_is_missed_where_datasets_share_their_bias(tmp_path: Path) -> None:
+    edits = SMALL[SMALL.index("[[datasets.bias]]") : SMALL.index("[[techniques]]", 1)]
+    text = SMALL.replace(edits, "").replace("seed = 7", 'seed = 7\nbias = "label"').replace("card", "cart")
+    with pytest.raises(ExperimentError, match="breaks 2 rules") as caught:
+        load(tmp_path, text)
+    assert "datasets[0].card: is required" in str(caught.value)
+
+
 def test_a_dataset_can_have_fewer_techniques_than_the_experiment(tmp_path: Path) -> None:
     fewer = SMALL.replace('card = "adult"', 'card = "adult"\ntechniques = ["none"]')
     experiment = load(tmp_path, fewer)
