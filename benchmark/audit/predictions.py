@@ -71,7 +71,6 @@ def read_predictions(
         raise DataError(
             f"{Path(path).name} has no rows", expected="one row per person", remedy="add its rows"
         )
-    _refuse_twice(sorted(named & frame.attrs.get("betabench_repeated", frozenset())), Path(path).name)
     return frame
 
 

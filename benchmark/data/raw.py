@@ -336,14 +336,19 @@ def as_csv(frame: pd.DataFrame) -> str:
 
 def _names(frame: pd.DataFrame) -> list[str]:
     names = [str(name).strip() for name in frame.columns]
-    if repeated := sorted({name for name in names if names.count(name) > 1}):
+    refuse_repeated({name for name in names if names.count(name) > 1})
+    return names
+
+
+def refuse_repeated(names: Collection[str]) -> None:
+    """Raise a DataError if several columns have one of some names."""
+    if names:
         raise DataError(
             "Columns have the same name",
             expected="a different name for each column",
-            got=", ".join(map(repr, repeated)) + " more than once",
+            got=", ".join(map(repr, sorted(names))) + " more than once",
             remedy="rename or drop columns",
         )
-    return names
 
 
 def _typed(name: str, series: pd.Series[Any]) -> RawColumn:

@@ -27,6 +27,7 @@ from benchmark.data.raw import (
     distinct_names,
     parquet_frame,
     read_rows,
+    refuse_repeated,
     rows_of_frame,
 )
 from benchmark.data.source import LARGEST, read_file
@@ -56,7 +57,6 @@ class RawTable:
     # around values, and forms of numbers.
     remarks: tuple[str, ...]
     unclear: Mapping[str, Unclear] = field(default_factory=dict)  # columns with two readings, by name
-    repeated: frozenset[str] = frozenset()  # names that several columns have; all but the first got a number
 
     @property
     def n_rows(self) -> int:
@@ -80,7 +80,7 @@ def sniff(
     A,B, whose point or comma separates thousands or stands before decimals. The first line is the header,
     unless the ``named`` columns are called ``column_1``, ``column_2`` and so on. ``content`` is the unpacked
     file, where it was read before. A DataError says that the file is missing, no table, or larger than
-    ``most_mb``, or that a line does not fit the others.
+    ``most_mb``, that a line does not fit the others, or that several columns have a named one's name.
     """
     content = _content(path, most_mb) if content is None else content
     kind = _kind(content, path)
@@ -102,7 +102,9 @@ def sniff(
         changes = {"files": (file,), "delimiter": layout.delimiter, "column_names": layout.names}
         source = source.model_copy(update=changes)
         remarks += [layout.remark] * bool(layout.remark)
-    return _table(read_rows(content, source, file, str(path)), source, path, remarks, thousands, decimals)
+    rows = read_rows(content, source, file, str(path))
+    refuse_repeated(named & {*rows.renamed.values()})
+    return _table(rows, source, path, remarks, thousands, decimals)
 
 
 def frame_table(frame: pd.DataFrame, file: str) -> RawTable:
@@ -160,8 +162,7 @@ def _table(
         if marked := [v for v in values[name] if form.number(v) is not None and not v.isdigit()]:
             example = max(marked, key=lambda value: (len(value), value))
             remarks.append(f"Numbers of {name}: {example!r} is read as {form.number(example):.12g}.")
-    repeated = frozenset(filter(None, rows.renamed.values()))
-    return RawTable(source, columns, tuple(remarks), doubts, repeated)
+    return RawTable(source, columns, tuple(remarks), doubts)
 
 
 def read_frame(
@@ -178,9 +179,8 @@ def read_frame(
     Values of a Parquet file keep their types. Others are text without blanks around it, or None if they are
     missing; numbers are as Python writes them. ``known`` are values by column that are not missing, such as
     ``NA``. ``frame.attrs`` has ``betabench_remarks`` on the file, the columns whose numbers are
-    ``betabench_unclear``, with an example, the names that several columns have (``betabench_repeated``), and
-    the columns with ``betabench_na``: missing values that are written ``NA``. Other parameters and errors are
-    those of :func:`sniff`.
+    ``betabench_unclear``, with an example, and those with ``betabench_na``: missing values that are written
+    ``NA``. Other parameters and errors are those of :func:`sniff`.
     """
     import pandas as pd
 
@@ -201,7 +201,6 @@ def read_frame(
     frame = pd.DataFrame(columns)
     frame.attrs["betabench_remarks"] = table.remarks
     frame.attrs["betabench_unclear"] = {name: column.example for name, column in table.unclear.items()}
-    frame.attrs["betabench_repeated"] = table.repeated
     frame.attrs["betabench_na"] = tuple(written_na)
     return frame
 
@@ -280,10 +279,10 @@ def _samples(content: bytes, source: Source, path: Path) -> dict[str, list[tuple
 
 
 def _layout(samples: Mapping[str, list[tuple[int, list[str]]]], path: Path, named: Set[str]) -> _Layout:
-    """Return the layout of a file: the header is the first line with as many values as nearly all others.
+    """Return the layout of a file: the header has the ``named`` columns, or as many values as other lines.
 
     Of several separators, the one that gives most columns counts; blanks separate words as well, so they come
-    last. ``named`` columns of the form ``column_1`` say that there is no header.
+    last. Named columns of the form ``column_1`` say that there is no header.
     """
     # csv.Sniffer finds no separator in adult.test, which begins with a remark, and takes its first row for a
     # header.
@@ -303,14 +302,18 @@ def _layout(samples: Mapping[str, list[tuple[int, list[str]]]], path: Path, name
             remedy="save it as CSV with a header",
         )
     _, start, width, _, delimiter, rows = min(layouts)
-    width, above = -width, rows[start - 1][0] if start else 0
-    if start and len(given := rows[start - 1][1]) == width - 1:  # as R writes it
-        if all(row[-1] == "" for _, row in rows[start:]):
-            names = distinct_names([*given, ""])
-            return _Layout(delimiter, names, above, "Rows end with a separator, the header does not.")
-        names = distinct_names(["row", *given])
-        return _Layout(delimiter, names, above, "Rows have a name, for which the header has no column.")
-    if named and named.isdisjoint(rows[start][1]) and all(map(_NUMBERED.fullmatch, named)):
+    width = -width
+    headers = (i for i, (_, row) in enumerate(rows[: _MOST_BEFORE_HEADER + 1]) if named and named <= {*row})
+    # R writes a header without a name for the rows' own names.
+    at = next(headers, start - (start > 0 and len(rows[start - 1][1]) == width - 1))
+    (line, header), above = rows[at], rows[at - 1][0] if at else 0
+    if len(header) == width - 1:
+        if all(row[-1] == "" for _, row in rows[at + 1 :]):
+            names = distinct_names([*header, ""])
+            return _Layout(delimiter, names, line, "Rows end with a separator, the header does not.")
+        names = distinct_names(["row", *header])
+        return _Layout(delimiter, names, line, "Rows have a name, for which the header has no column.")
+    if named and named.isdisjoint(header) and all(map(_NUMBERED.fullmatch, named)):
         names = distinct_names([""] * width)
         return _Layout(delimiter, names, above, "The first line is a row: columns have numbers, as named.")
     remark = f"The header is below line {above}." if above else ""

@@ -203,3 +203,21 @@ def test_types_of_a_frame_are_believed(tmp_path: Path) -> None:
     (tmp_path / "card.toml").write_text(card_text(made, Path("data.csv"), 5, "data"), encoding="utf-8")
     (tmp_path / "data.csv").write_text(as_csv(frame), encoding="utf-8")
     assert load_dataset(tmp_path / "card.toml").digest == made.rows.digest
+
+
+@pytest.mark.parametrize(
+    "above", ["# made, by, hand, and, more", "sep=,", "Export\nby us, for you", "2020, 2021", '"a, b"\n']
+)
+def test_the_header_is_the_line_with_the_named_columns(above: str, tmp_path: Path) -> None:
+    path = tmp_path / "a.csv"
+    path.write_text(f"{above}\n{text(ROWS)}")  # type: ignore[arg-type]
+    frame = read(path).to_frame()
+    assert frame["sex"].tolist() == [row["sex"] for row in ROWS]
+    assert (frame["y"] == "1").tolist() == [row["y"] == "1" for row in ROWS]
+    assert read_frame(path, named={"sex", "y"}).equals(pd.DataFrame(ROWS))
+
+
+def test_a_named_column_that_is_there_twice_is_refused(tmp_path: Path) -> None:
+    (tmp_path / "a.csv").write_text("sex,y,y\n" + "f,1,0\nm,0,1\n" * 20)
+    with pytest.raises(DataError, match=r"'y' more than once.*rename or drop"):
+        draft(tmp_path / "a.csv", WISH, tmp_path)
