@@ -195,11 +195,11 @@ class DatasetEntry(Identifying):
     @model_validator(mode="before")
     @classmethod
     def _default_name(cls, data: Any) -> Any:
-        if isinstance(data, dict) and "card" in data:
-            if isinstance(data.get("bias"), dict | str):
-                data = {**data, "bias": [data["bias"]]}
-            return {"name": _dataset_name(str(data["card"])), **data}
-        return data
+        if not isinstance(data, dict):
+            return data
+        if isinstance(data.get("bias"), dict | str):
+            data = {**data, "bias": [data["bias"]]}
+        return {"name": _dataset_name(str(data["card"])), **data} if "card" in data else data
 
 
 class TechniqueEntry(Identifying):
