@@ -129,11 +129,11 @@ class _TimedStore(Store):
         self.spent["statuses"], found = _timed(super().statuses)
         return found
 
-    def read(self, keys: Sequence[str]) -> list[CellResult]:
+    def read(self, keys: Iterable[str], *, predictions: bool = False) -> Iterator[CellResult]:
         """Read and note how long it took."""
-        seconds, found = _timed(lambda: super(_TimedStore, self).read(keys))
+        seconds, found = _timed(lambda: list(super(_TimedStore, self).read(keys, predictions=predictions)))
         self.spent["read"] += seconds
-        return found
+        return iter(found)
 
 
 class _Canned:
