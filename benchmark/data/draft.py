@@ -272,7 +272,8 @@ class _Drafting:
 
     def _independent(self) -> NDArray[np.intp]:
         """Return one row of each person, or of equal rows if they are copies, which is a warning."""
-        rows = [own.rows for own in self.raw.values() if own.name != self.person and not useless(own)]
+        columns = [own for own in self.raw.values() if own.name in self.roles or not useless(own)]
+        rows = [own.rows for own in columns if own.name != self.person]
         persons = self._persons([name for name in self.raw if name != self.label])
         once = np.arange(len(rows[0])) if persons is None else np.unique(persons, return_index=True)[1]
         repeated = copies([codes[once] for codes in rows])
