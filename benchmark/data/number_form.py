@@ -11,7 +11,7 @@ from typing import Literal, get_args
 
 from benchmark.text.words import as_number
 
-MARKS = {".": "point", ",": "comma"}  # decimal marks, and their names
+_MARKS = (".", ",")  # decimal marks
 Thousands = Literal[".", ",", " ", "'"]  # separators of thousands
 Unit = Literal["$", "€", "£", "¥", "%"]
 UNITS: tuple[str, ...] = get_args(Unit)  # signs that may stand beside a number
@@ -89,7 +89,7 @@ def forms_of(values: Sequence[str]) -> tuple[NumberForm, ...]:
     used = set().union(*(text.translate(_PLAIN) for text in texts))
     units = [None, *used.intersection(UNITS)]
     separators = [None, *(mark for mark in get_args(Thousands) if mark in used)]
-    decimals = [mark for mark in MARKS if mark == "." or mark in used or "." in used]
+    decimals = [mark for mark in _MARKS if mark == "." or mark in used or "." in used]
     forms = [
         NumberForm(decimal, thousands, unit)
         for unit, thousands, decimal in itertools.product(units, separators, decimals)
