@@ -63,38 +63,24 @@ Plan = Sequence[tuple[Block, tuple[Cell, ...]]]
 Progress = Callable[[int, int, float], None]
 """Takes the numbers of finished and of planned cells, and the seconds since this run began its first."""
 
+FavorableShares: TypeAlias = dict[tuple[str, str, float, int, Test], float]
+"""Shares of favorable labels in the rows of tests, as means over folds.
 
-BlockName: TypeAlias = tuple[str, str, float, int]
-"""Dataset, bias, level of bias and repetition."""
-
-
-class FavorableShares:
-    """Shares of favorable labels in the test rows of each block, as means over folds."""
-
-    def __init__(self) -> None:
-        self.biased: dict[BlockName, float] = {}  # in the test rows with planted bias
-        self.hidden: dict[BlockName, dict[Test, float]] = {}  # in the rows of each test, if bias is hidden
-
-    def taken_from(self, cells: Iterable[CellResult]) -> Iterator[CellResult]:
-        """Yield cells without the counts that shares are taken from; other contents of ``counts`` stay."""
-        for cell in cells:
-            by_fold_test = counts_by_fold(cell.counts)
-            block = (cell.dataset, hidden_name(cell.bias, cell.hidden), cell.level, cell.repetition)
-            planted = [counts for (_, test), counts in by_fold_test.items() if test == BIASED]
-            if planted and block not in self.biased:
-                self.biased[block] = _favorable(planted)
-            true = [counts for (_, test), counts in by_fold_test.items() if test == TRUTH]
-            if true and block not in self.hidden:
-                original = [counts for (_, test), counts in by_fold_test.items() if test == ORIGINAL]
-                self.hidden[block] = {ORIGINAL: _favorable(original), TRUTH: _favorable(true)}
-            kept = (JOINT, TUNED, *DECISIONS.values())
-            yield replace(cell, counts={key: cell.counts[key] for key in kept if key in cell.counts})
+Keys are dataset, bias with its hidden gap, level of bias, repetition and test.
+"""
 
 
-def _favorable(folds: Iterable[Any]) -> float:
-    """Return the share of favorable labels in the counts of folds, as a mean over folds."""
-    counted = [np.asarray(counts) for counts in folds]
-    return float(np.mean([counts[:, 1].sum() / counts.sum() for counts in counted]))
+def _without_counts(cells: Iterable[CellResult], shares: FavorableShares) -> Iterator[CellResult]:
+    """Yield cells without the counts that ``shares`` are taken from; other contents of ``counts`` stay."""
+    tests: tuple[Test, ...] = (ORIGINAL, BIASED, TRUTH)
+    for cell in cells:
+        block = (cell.dataset, hidden_name(cell.bias, cell.hidden), cell.level, cell.repetition)
+        for test in tests:
+            if test in cell.counts and (*block, test) not in shares:
+                folds = [np.asarray(counts) for counts in cell.counts[test]]
+                shares[*block, test] = float(np.mean([fold[:, 1].sum() / fold.sum() for fold in folds]))
+        kept = (JOINT, TUNED, *DECISIONS.values())
+        yield replace(cell, counts={key: cell.counts[key] for key in kept if key in cell.counts})
 
 
 @dataclass(frozen=True)
@@ -108,7 +94,7 @@ class Outcome:
     shard: Shard = WHOLE  # the part of the experiment that was planned
     plan: str = ""  # digest of the cells' keys
     processors: tuple[Mapping[str, Any], ...] = ()  # their kinds in this run
-    favorable: FavorableShares = field(default_factory=FavorableShares)
+    favorable: FavorableShares = field(default_factory=dict)
 
     @property
     def failures(self) -> Counter[str]:
@@ -188,7 +174,7 @@ def compute(
             mixed = True
             say(_MIXED)
     seconds = time.perf_counter() - started
-    favorable = FavorableShares()
+    favorable: FavorableShares = {}
     # A key identifies numbers; the plan says which level and names they have here.
     places = (
         coordinates(prepared.datasets[block.dataset], block, cell)
@@ -196,7 +182,7 @@ def compute(
         for cell in cells
     )
     stored_cells = (replace(c, **place) for c, place in zip(store.read(keys), places, strict=False))
-    cells = list(favorable.taken_from(stored_cells))
+    cells = list(_without_counts(stored_cells, favorable))
     if len(cells) != len(keys):
         raise StoreError(
             f"{store.path} lacks cells that were written to it",

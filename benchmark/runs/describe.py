@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from benchmark.columns import ORIGINAL, TRUTH, hidden_name
+from benchmark.columns import BIASED, ORIGINAL, TRUTH, hidden_name
 from benchmark.experiment import evaluate, versions
 from benchmark.experiment.draws import axes, split, split_sizes
 from benchmark.experiment.plan import Block, Experiment
@@ -150,8 +150,10 @@ def _favorable(experiment: Experiment, data: PreparedDataset, outcome: Outcome) 
         return float(np.mean(tests))
 
     splits = levels if experiment.splits and not data.entry.audit else ()
-    tested = {block[1] for block in shares.biased if block[0] == data.name}
-    hidden = {block[1::2]: by_test for block, by_test in shares.hidden.items() if block[0] == data.name}
+    tested = {bias for dataset, bias, _, _, test in shares if (dataset, test) == (data.name, BIASED)}
+    hidden = {
+        (bias, r, test): share for (name, bias, _, r, test), share in shares.items() if name == data.name
+    }
     return {
         # Paired levels have the same splits.
         "scored_favorable": {
@@ -160,7 +162,7 @@ def _favorable(experiment: Experiment, data: PreparedDataset, outcome: Outcome) 
         },
         "biased_favorable": {
             bias: {
-                level: tuple(shares.biased.get((data.name, bias, level, r)) for r in repetitions)
+                level: tuple(shares.get((data.name, bias, level, r, BIASED)) for r in repetitions)
                 for level in levels
             }
             for bias in starmap(hidden_name, product(data.biases, experiment.hidden_gaps))
@@ -168,8 +170,7 @@ def _favorable(experiment: Experiment, data: PreparedDataset, outcome: Outcome) 
         },
         "hidden_favorable": {
             bias: {
-                test: tuple(hidden.get((bias, r), {}).get(test) for r in repetitions)
-                for test in (ORIGINAL, TRUTH)
+                test: tuple(hidden.get((bias, r, test)) for r in repetitions) for test in (ORIGINAL, TRUTH)
             }
             for bias in starmap(hidden_name, data.hidden)
         },
