@@ -132,16 +132,18 @@ def two_sides(
 ) -> tuple[tuple[Side | None, Side | None], list[Question]]:
     """Return both sides that two options name, as far as they are known, and the questions that are open.
 
-    ``given`` has the values of both options. Of two values in the column, the other value is the other side;
-    if none is named, no side is known. ``likely`` is a value that a question proposes for the first side. A
-    DataError says that there is no such value, or that both sides have it.
+    ``given`` has the values of both options. Of two values that differ by more than case, the other one is
+    the other side; if none is named, no side is known. ``likely`` is a value that a question proposes for the
+    first side. A DataError says that there is no such value, or that both sides have it.
     """
     stars = [own == ALL_OTHERS and ALL_OTHERS not in column.values for own in given.values()]
     named = [
         None if own is None or star else _named(column, own, option)
         for (option, own), star in zip(given.items(), stars, strict=True)
     ]
-    several, questions = n_different(column) > 2, list[Question]()
+    n, questions = n_different(column), list[Question]()
+    folded = {value.casefold() for value, _ in counted(column, ~column.missing)}
+    several = n > 2 or len(folded) < n == 2  # Yes and yes may mean the same
     sides = [None if own is None else own[0] for own in named]
     for i, other in ((0, named[1]), (1, named[0])):
         if sides[i] is None and other is not None and (stars[i] or other[0].cut is not None or not several):

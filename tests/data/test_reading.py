@@ -135,6 +135,16 @@ def test_another_answer_is_given_by_other_options(
     assert sizes(made).items() >= rows.items()
 
 
+def test_two_values_that_differ_by_case_alone_are_named(tmp_path: Path) -> None:
+    path = tmp_path / "a.csv"
+    path.write_text("y,sex\n" + "Yes,f\nyes,F\nYes,F\nyes,f\n" * 20)
+    wish = replace(WISH, favorable="yes", deprived="f")
+    with pytest.raises(DoubtError) as raised:
+        draft(path, wish, tmp_path)
+    assert raised.value.options == {"unfavorable": "Yes", "favored": "F"}
+    assert draft(path, replace(wish, **raised.value.options), tmp_path).reading.rows == 80
+
+
 def test_clean_files_and_sides_that_are_listed_need_nothing_new(tmp_path: Path) -> None:
     made, _ = read("clean.csv", tmp_path)
     assert sizes(made) == {
