@@ -132,8 +132,9 @@ def two_sides(
 ) -> tuple[tuple[Side | None, Side | None], list[Question]]:
     """Return both sides that two options name, as far as they are known, and the questions that are open.
 
-    ``given`` has the values of both options. A column of two values that differ by more than case needs
-    one name; without any, no side is known. ``likely`` is a value that a question proposes for the first side. A DataError says that there is no such value, or that both sides have it.
+    ``given`` has the values of both options. A column of two values that differ by more than case needs one
+    name; without any, no side is known. ``likely`` is a value that a question proposes for the first side. A
+    DataError says that there is no such value, or that both sides have it.
     """
     stars = [own == ALL_OTHERS and ALL_OTHERS not in column.values for own in given.values()]
     named = [
