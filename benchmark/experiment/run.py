@@ -232,24 +232,31 @@ def measure(
 
 
 def _sampled(experiment: Experiment, planned: Plan, stored: Mapping[str, Stored], samples: int) -> list[Task]:
-    """Return tasks from a few blocks of each dataset's bias, nearest to the middle level of bias.
+    """Return tasks of a few cells of each sort; techniques take turns, and so do the sorts of each technique.
 
-    Each has a technique's cells with one classifier. Datasets take turns, and each begins with another
-    technique. In experiments that tune, entries of a technique stay together, because they share trials.
+    Blocks at the middle level of bias come first. In experiments that tune, entries of a technique stay
+    together, because they share their trials.
     """
     middle = experiment.levels[len(experiment.levels) // 2]
     registered = {entry.name: entry.technique for entry in experiment.techniques}
-    n_blocks, ranked = dict[tuple[str, str, float], int](), list[tuple[int, int, Task]]()
+    sampled: dict[str, dict[tuple[str, str, float, str], list[Task]]] = {}
     for block, cells in sorted(planned, key=lambda item: (item[0].repetition, abs(item[0].level - middle))):
-        place = block.dataset, block.bias, block.hidden
-        n_blocks[place] = turn = n_blocks.get(place, 0) + 1
-        groups: dict[tuple[str, str], list[Cell]] = {}
-        for cell in cells if turn <= samples else ():
+        together: dict[tuple[str, str], list[Cell]] = {}
+        for cell in cells:
             name = registered[cell.technique] if experiment.tune else cell.technique
-            groups.setdefault((name, cell.classifier), []).append(cell)
-        for number, group in enumerate(groups.values(), list(n_blocks).index(place)):
-            missing = tuple(cell for cell in group if cell.key not in stored)
-            ranked.append((turn, number % len(groups), Task(block, missing)))
+            together.setdefault((name, cell.classifier), []).append(cell)
+        for (name, classifier), group in together.items():
+            sort = block.dataset, block.bias, block.hidden, classifier
+            tasks = sampled.setdefault(name, {}).setdefault(sort, [])
+            if len(tasks) < samples:
+                tasks.append(Task(block, tuple(cell for cell in group if cell.key not in stored)))
+    ranked = [
+        # Each technique begins one sort further, so that neighbors have other datasets and classifiers.
+        (turn * len(sorts) + (place - number) % len(sorts), number, task)
+        for number, sorts in enumerate(sampled.values())
+        for place, tasks in enumerate(sorts.values())
+        for turn, task in enumerate(tasks)
+    ]
     return [task for *_, task in sorted(ranked, key=itemgetter(0, 1)) if task.cells]
 
 
