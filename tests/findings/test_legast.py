@@ -87,7 +87,7 @@ def test_the_comparison_is_of_the_committed_values(results: pd.DataFrame, compar
             "statistical_parity_difference": (-1, "discrimination"),
             "generalized_entropy_index": (1, "generalized_entropy"),
         }.get(row.metric, (1, row.metric))
-        mean = means[row.dataset, row.technique, row.level, "original", metric]
+        mean = means[row.dataset, row.technique, row.beta, "original", metric]
         assert row.ours == pytest.approx(sign * mean, abs=1e-9)
 
 
@@ -99,7 +99,7 @@ def test_without_bias_both_tests_are_the_same(results: pd.DataFrame) -> None:
 
 @pytest.mark.real_data
 @pytest.mark.parametrize(
-    ("dataset", "level", "technique"),
+    ("dataset", "beta", "technique"),
     [("student_label", 0.5, "massaging"), ("student_selection", 0.9, "reweighing")],
 )
 def test_computing_again_gives_the_committed_numbers(

@@ -77,7 +77,7 @@ def test_numbers_are_repeated_by_hand() -> None:
     hidden = results[(results["hidden"] == 0.1) & results["technique"].isin(nested.techniques())]
     hidden = hidden[hidden["dataset"].isin(nested.reached(0.1, 0.05))]
     hidden = hidden[hidden["metric"] == "restoration_distance"]
-    means = hidden.groupby(["dataset", "dose", "test", "technique"])["value"].mean()
+    means = hidden.groupby(["dataset", "level", "test", "technique"])["value"].mean()
     apparent, true = means.xs((0.05, ORIGINAL), level=(1, 2)), means.xs((0.0, TRUTH), level=(1, 2))
     regrets = [true[d][apparent[d].idxmin()] - true[d].min() for d in apparent.index.unique("dataset")]
     taus = [apparent[d].corr(true[d], method="kendall") for d in apparent.index.unique("dataset")]

@@ -209,10 +209,10 @@ def slopes(own: pd.DataFrame) -> list[NDArray[np.float64]]:
     """Return the sizes of the slopes over β of printed series and of ours, in standard errors of ours."""
     half = own["ci_high"] - own["ours"]
     own = own.assign(error=half / scipy.stats.t.ppf(0.975, own["n"] - 1))
-    betas = np.sort(own["level"].unique())
+    betas = np.sort(own["beta"].unique())
     weights = (betas - betas.mean()) / ((betas - betas.mean()) ** 2).sum()
     wide = {
-        name: own.pivot_table(name, ["technique", "metric"], "level").to_numpy()
+        name: own.pivot_table(name, ["technique", "metric"], "beta").to_numpy()
         for name in ("published", "ours", "error")
     }
     errors = np.sqrt(wide["error"] ** 2 @ weights**2)

@@ -69,7 +69,7 @@ def test_a_dose_that_takes_nearly_all_there_is_is_in_no_mean() -> None:
 def test_a_change_is_a_mean_over_repetitions_of_means_over_fits() -> None:
     """By hand from the files, with the correction for 30 % of the rows held out."""
     own = pd.read_csv(tuning.FOLDER / "tuning.csv.xz")
-    own = own[(own["dose"] == 0.1) & (own["classifier"] != "c45") & (own["dataset"] != "bank")]
+    own = own[(own["level"] == 0.1) & (own["classifier"] != "c45") & (own["dataset"] != "bank")]
     wide = own.pivot(index=["dataset", "of", "repetition"], columns="chosen_on", values="discrimination")
     means = (wide["biased"].abs() - wide["default"].abs()).groupby("repetition").mean()
     value, low, high = change(EQUALISE, "biased", "default", OWN, 0.1)

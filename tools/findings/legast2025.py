@@ -81,7 +81,7 @@ def strongest_rows() -> list[list[str]]:
     """Return published numbers and ours at β = 0.9, a row for each technique."""
     columns = ["dataset", "level", "technique", "test", "metric"]
     summary = pd.read_csv(FOLDER / "summary.csv").set_index(columns)
-    published = comparison().set_index(["dataset", "level", "technique", "metric"])["published"]
+    published = comparison().set_index(["dataset", "beta", "technique", "metric"])["published"]
     rows = []
     for technique in ("none", *TECHNIQUES):
         cells = []
