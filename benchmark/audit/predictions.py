@@ -27,7 +27,7 @@ from benchmark.audit.outcomes import (
     said_of_sides,
 )
 from benchmark.audit.remarks import remarks_on_columns
-from benchmark.data.doubts import DoubtError
+from benchmark.data.draft import DoubtError
 from benchmark.data.sniff import read_frame
 from benchmark.errors import DataError, ExperimentError, UnknownNameError
 from benchmark.file_options import MOST_MB

@@ -9,7 +9,7 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from benchmark.audit.disparity import SMALL
-from benchmark.data.states import like_weight
+from benchmark.data.raw import like_weight
 from benchmark.text.words import as_text, few
 
 _HALF = 0.5  # AUC of a score that ranks at random, and accuracy from which the reverse is no better

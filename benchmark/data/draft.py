@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import difflib
 import math
-from collections.abc import Iterator, Mapping, Sequence
+import re
+import shlex
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -13,39 +16,16 @@ from numpy.typing import NDArray
 
 from benchmark.data.association import PROXY, cramers_v, finely, is_copy, told_by
 from benchmark.data.card_parts import EQUAL_ROWS, REST, CategoricalColumn, NumericColumn
-from benchmark.data.doubts import (
-    DoubtError,
-    Question,
-    Side,
-    counted,
-    least_favored,
-    listed,
-    missing_roles,
-    n_different,
-    require_column,
-    same_values,
-    shown,
-    two_sides,
-)
 from benchmark.data.load import Coder
 from benchmark.data.number_form import PLAIN, Unclear
-from benchmark.data.raw import RawColumn
-from benchmark.data.reading import ColumnReading, LeftOut, Part, Reading, left_out
-from benchmark.data.repeats import copies, equal_rows, naming_people
+from benchmark.data.raw import DATES, MOST_STATES, NO_STATES, Mask, RawColumn, like_weight
+from benchmark.data.reading import FEW_ROWS, ColumnReading, LeftOut, Part, Reading, left_out
 from benchmark.data.sniff import RawTable, frame_table, sniff
-from benchmark.data.states import (
-    MISSING,
-    NO_STATES,
-    Mask,
-    feature,
-    like_weight,
-    odd_values,
-    useless,
-)
+from benchmark.data.states import MISSING, feature
 from benchmark.data.table import Column, Schema, Table
 from benchmark.errors import DataError
-from benchmark.file_options import MIN_COUNT, FileOptions
-from benchmark.text.words import few, in_list, number, share, values_in_list
+from benchmark.file_options import MIN_COUNT, FileOptions, Named
+from benchmark.text.words import as_number, few, figure, in_list, number, share, values_in_list
 
 INDEPENDENT = "none"
 """The ``person`` of a file whose rows are independent of each other."""
@@ -53,10 +33,50 @@ INDEPENDENT = "none"
 if TYPE_CHECKING:
     import pandas as pd
 
+ALL_OTHERS = "*"
+"""What an option names for all values that the other side does not."""
+_CONDITION = re.compile(r"(<=|>=|<|>)\s*(\S+)")
+_IN_WORDS = {"<": "below {}", "<=": "up to {}", ">": "above {}", ">=": "{} and more"}
 # Shares of the label's information from which a column is left out, or said to tell much.
 _LEAK, _HINT = 0.5, 0.25
 _MOST_ODD = 6  # values of a column that may mean missing, at most
+_OPPOSITE = {"<": ">=", "<=": ">", ">": "<=", ">=": "<"}
+_SMALLEST_SHARE = 0.02  # a group with a smaller share of the rows counts as deprived only if it is named
+_MOST_NAMED = 60  # columns that an error lists
+_REPEATED = 0.01  # share of rows from which repeats count
+_FEW = 0.01  # different values per row, at least, in a column that names people
+_PAIRS, _DIFFER = 10.0, 0.02  # pairs of rows that would differ by chance, and how often they do, at most
+_BANDS = 5  # fewest numbers in a band, on average
+_FINE, _BY_CHANCE = 0.005, 0.2  # share of pairs that agree in a fine column, and in all others, at most
+_ALIKE = 0.7  # share of pairs that agree in the last column, of those that agree in all others
 _NO_COLUMN = (EQUAL_ROWS, INDEPENDENT)  # words of --person that name no column
+
+
+Question = tuple[str, Mapping[str, str]]  # a sentence, and the options that answer it
+
+
+class DoubtError(DataError):
+    """A file can be read in several ways; its ``options`` are a proposal for one of them.
+
+    With ``options`` the same command or call has nothing open. They are as typed, without a shell's quotes,
+    and begin with what was ``given`` before.
+    """
+
+    def __init__(self, questions: Sequence[Question], given: FileOptions | None = None) -> None:
+        self.options: dict[str, str] = {}
+        for name, value in ((name, value) for _, options in questions for name, value in options.items()):
+            before = self.options.get(name) or getattr(given, name, None)
+            if before is not None and not isinstance(before, str):
+                before = in_list(before)
+            self.options[name] = f"{before},{value}" if before else value
+        what = " ".join(f"{text.rstrip('.')}." for text, _ in questions)
+        added = ", ".join(f"{name}={value!r}" for name, value in self.options.items())
+        super().__init__(what, remedy=f"add {added}. This is a proposal: correct its values")
+
+    @property
+    def typed(self) -> str:
+        """The options as typed in a terminal."""
+        return shlex.join(f"--{name}={value}" for name, value in self.options.items())
 
 
 @dataclass(frozen=True, eq=False)
@@ -198,7 +218,7 @@ class _Drafting:
         """Return the sides of the label and of the groups; a DoubtError has all that the file leaves open."""
         options, label, group = self.file_options, self.raw[self.label], self.raw[self.sensitive]
         outcome, questions = two_sides(label, favorable=options.favorable, unfavorable=options.unfavorable)
-        if n_different(group) < 2:
+        if group.n_different < 2:
             problem = f"The sensitive column {group.name!r} has one group"
             raise DataError(
                 problem, expected="two or more", got=shown(group), remedy="name another --sensitive"
@@ -272,7 +292,7 @@ class _Drafting:
 
     def _independent(self) -> NDArray[np.intp]:
         """Return one row of each person, or of equal rows if they are copies, which is a warning."""
-        columns = [own for own in self.raw.values() if own.name in self.roles or not useless(own)]
+        columns = [own for own in self.raw.values() if own.name in self.roles or not own.useless]
         rows = [own.rows for own in columns if own.name != self.person]
         persons = self._persons([name for name in self.raw if name != self.label])
         once = np.arange(len(rows[0])) if persons is None else np.unique(persons, return_index=True)[1]
@@ -314,7 +334,7 @@ class _Drafting:
         if any(marks):
             listed = few([repr(mark) for mark in marks if mark])
             reasons.append(f"{listed} {'count' if ',' in listed else 'counts'} as missing")
-        odd = counted(column, odd_values(column))
+        odd = counted(column, column.odd)
         if 0 < len(odd) <= _MOST_ODD:
             self.odd += [f"{name}={value}" for value, _ in odd]
             reasons.append(f"{few([repr(value) for value, _ in odd])} may mean missing")
@@ -328,7 +348,7 @@ class _Drafting:
         """Return why a column is no feature by its values, or an empty text."""
         if column.name in self.named["drop"]:
             return "named by --drop"
-        reason = useless(column, self.table.n_rows)
+        reason = column.useless
         if column.name in self.named["keep"]:
             return reason if reason in NO_STATES else ""
         if column.name in self.naming:
@@ -394,6 +414,59 @@ class _Drafting:
         return {"entry": entry, "codes": codes, "ordered": spec.ordered}
 
 
+def counted(column: RawColumn, chosen: Mask) -> list[tuple[str, int]]:
+    """Return the chosen values of a column, each with its number of rows, most frequent first."""
+    order = sorted(np.flatnonzero(chosen).tolist(), key=lambda i: -int(column.counts[i]))
+    return [(column.values[i], int(column.counts[i])) for i in order]
+
+
+def shown(column: RawColumn, chosen: Mask | None = None) -> str:
+    """Return a text of a column's values, or of the chosen ones, with their rows, most frequent first."""
+    values = counted(column, ~column.missing if chosen is None else chosen)
+    rows = [f"{value!r} ({n:,} row{'s' * (n != 1)})" for value, n in values]
+    return few(rows, MOST_STATES, "other values") or "nothing, as no row has a value"
+
+
+def listed(values: Sequence[str], column: RawColumn) -> str:
+    """Return values of a column as an option takes them, in quotes if commas could be read in two ways."""
+    return in_list(values, quoted=any("," in value for value in column.values))
+
+
+def meant(name: str, names: Iterable[str]) -> str:
+    """Return a question for the name that was probably meant, or an empty text."""
+    lower = {candidate.lower(): candidate for candidate in names}
+    close = difflib.get_close_matches(name.lower(), lower, n=1, cutoff=0.5)
+    return f"did you mean {lower[close[0]]!r}? " if close else ""
+
+
+def require_column(name: str, option: str, table: RawTable) -> None:
+    """Raise a DataError unless a table has the column that an option names."""
+    if name not in table.columns:
+        raise DataError(
+            f"The file has no column {name!r}",
+            expected="one of " + few(list(map(repr, table.columns)), _MOST_NAMED, "others"),
+            remedy=meant(name, table.columns) + f"name the column with --{option}{_by_place(table)}",
+        )
+
+
+def _by_place(table: RawTable) -> str:
+    """Return how to name columns by their place, where a number in the header says that it may be a row."""
+    if all(as_number(name) is None for name in table.columns):
+        return ""
+    return "; if the first line is a row and no header, name columns by their place: column_1, column_2, ..."
+
+
+def missing_roles(table: RawTable, label: str, lacking: Sequence[str]) -> DoubtError:
+    """Return an error that lists the file's columns, and the label's values, for options that are lacking."""
+    columns = [f"{name!r} ({(~column.missing).sum():,} values)" for name, column in table.columns.items()]
+    text = f"--{' and --'.join(lacking)} must be named. The columns are {few(columns, _MOST_NAMED, 'others')}"
+    text += _by_place(table)
+    if label:
+        require_column(label, "label", table)
+        text += f". {label!r} has the values {shown(table.columns[label])}"
+    return DoubtError([(text, {name: "VALUE" if name == "favorable" else "COLUMN" for name in lacking})])
+
+
 def _about_numbers(unclear: Mapping[str, Unclear]) -> Iterator[Question]:
     """Yield the question whether a mark in some columns separates thousands."""
     texts = [f"{name!r} has {both.example!r}, which may be {both.readings}" for name, both in unclear.items()]
@@ -438,3 +511,262 @@ def _without_missing(columns: Mapping[str, RawColumn], file_options: FileOptions
         )
         for name, column in columns.items()
     }
+
+
+# ------------------------------------------------------------------- the sides of a label, or of the groups
+
+
+@dataclass(frozen=True)
+class Side:
+    """The values on one side."""
+
+    values: frozenset[str]
+    name: str  # of their state
+    cut: float | None = None  # the number at which a condition cuts, if there is one
+
+    def of(self, column: RawColumn) -> Mask:
+        """Return a mask of this side's values of a column."""
+        return np.array([value in self.values for value in column.values], dtype=bool)
+
+    def rows(self, column: RawColumn) -> Mask:
+        """Return a mask of the rows of a column that are on this side."""
+        return self.of(column)[column.rows]
+
+
+def two_sides(
+    column: RawColumn, likely: str = "", **given: Named | None
+) -> tuple[tuple[Side | None, Side | None], list[Question]]:
+    """Return both sides that two options name, as far as they are known, and the questions that are open.
+
+    ``given`` has the values of both options. A column of two values that differ by more than case needs one
+    name; without any, no side is known. ``likely`` is a value that a question proposes for the first side. A
+    DataError says that there is no such value, or that both sides have it.
+    """
+    stars = [own == ALL_OTHERS and ALL_OTHERS not in column.values for own in given.values()]
+    named = [
+        None if own is None or star else _named(column, own, option)
+        for (option, own), star in zip(given.items(), stars, strict=True)
+    ]
+    n, questions = column.n_different, list[Question]()
+    folded = {value.casefold() for value, _ in counted(column, ~column.missing)}
+    several = n > 2 or len(folded) < n == 2  # Yes and yes may mean the same
+    sides = [None if own is None else own[0] for own in named]
+    for i, other in ((0, named[1]), (1, named[0])):
+        if sides[i] is None and other is not None and (stars[i] or other[0].cut is not None or not several):
+            sides[i] = other[1]
+            at = other[0].cut
+            if at is not None and not stars[i] and (odd := _not_cut(column, at)).any():
+                text = f"{column.name!r} has words or codes among its numbers: {shown(column, odd)}"
+                both = f"If they are no codes, name --{' and --'.join(given)}"
+                questions.append((f"{text}. {both}", _as_missing(column, odd)))
+    first, second = sides
+    if first is None or second is None:
+        if several or any(stars):
+            questions.append(_question(column, dict(zip(given, sides, strict=True)), likely))
+    elif both_have := sorted(first.values & second.values):
+        raise DataError(
+            f"{few(list(map(repr, both_have)))} of {column.name!r} cannot be {' as well as '.join(given)}",
+            remedy=f"name each value once, in --{' or in --'.join(given)}",
+        )
+    return (first, second), questions
+
+
+def _question(column: RawColumn, sides: Mapping[str, Side | None], likely: str) -> Question:
+    """Return the question which values are on the sides that are not named."""
+    lacking = [option for option, side in sides.items() if side is None]
+    likely = likely or counted(column, ~column.missing)[0][0]
+    text = f"{column.name!r} has {column.n_different:,} values: {shown(column)}. So "
+    if len(lacking) == 2 and column.has_numbers:
+        odd = column.odd
+        numbers = column.numbers[column.rows[~odd[column.rows]]]
+        above = numbers[numbers > np.nanmin(numbers)]
+        middle = max(float(np.nanmedian(numbers)), float(np.nanmin(above)))
+        text += f"--{lacking[0]} must be a condition, or both sides must be named"
+        return text, {lacking[0]: f"< {figure(middle)}", **_as_missing(column, odd)}
+    text += f"--{' and --'.join(lacking)} must be named, and rows on neither side are left out"
+    proposed = {lacking[0]: listed([likely], column)} if len(lacking) == 2 else {}
+    taken = {value for side in sides.values() if side for value in side.values}
+    taken |= {*same_values(column, likely)} if proposed else set()
+    rest = [value for value, _ in counted(column, ~column.missing) if value not in taken]
+    many = len(rest) > MOST_STATES and ALL_OTHERS not in column.values
+    return text, proposed | {lacking[-1]: ALL_OTHERS if many else listed(rest, column)}
+
+
+def same_values(column: RawColumn, text: str) -> list[str]:
+    """Return the values of a column that are a text, or the same number; the text itself comes first."""
+    pairs = zip(column.values, column.meanings, strict=True)
+    same = [value for value, meaning in pairs if value == text or meaning == as_number(text)]
+    return sorted(same, key=lambda value: value != text)
+
+
+def _named(column: RawColumn, given: Named, option: str) -> tuple[Side, Side]:
+    """Return the side that an option names, and the side of all other values."""
+
+    def known(part: str) -> bool:
+        return bool(same_values(column, part))
+
+    parts = values_in_list(given, known, option)
+    if isinstance(given, str) and not all(map(known, parts)):
+        given = re.sub(rf"^{re.escape(column.name)}\s*=\s*", "", given).strip()
+        parts = values_in_list(given, known, option)
+        if not known(parts[0] if parts else "") and (condition := _CONDITION.fullmatch(given)):
+            return _by_condition(column, condition[1], condition[2], option)
+    if strangers := [part for part in parts if not known(part)]:
+        hint = f"write --{option} '>= 10'; " if column.has_numbers else meant(strangers[0], column.values)
+        raise DataError(
+            f"The column {column.name!r} has no value {strangers[0]!r}",
+            expected=shown(column),
+            remedy=f"{hint}write values as the file has them, several as A,B",
+        )
+    named = [same_values(column, part)[0] for part in parts]
+    values = frozenset(value for part in parts for value in same_values(column, part))
+    rest = [value for value, _ in counted(column, ~column.missing) if value not in values]
+    return _side(column, named, values, option), _side(column, rest, frozenset(rest), f"not {option}")
+
+
+def _side(column: RawColumn, names: Sequence[str], values: frozenset[str], option: str) -> Side:
+    """Return a side that is named after its values, of equal numbers after the first."""
+    meanings = dict(zip(column.values, column.meanings, strict=True))
+    first = list({meanings[name]: name for name in reversed(names)}.values())[::-1]
+    name = " or ".join(first) if len(first) <= 3 else f"{first[0]} and {len(first) - 1} more"
+    return Side(values, f"{name} ({option})" if name in {*column.values} - values else name)
+
+
+def _by_condition(column: RawColumn, sign: str, text: str, option: str) -> tuple[Side, Side]:
+    """Return the side of a condition such as ``< 25``, and the opposite side."""
+    limit = as_number(text)
+    if limit is None or np.isnan(column.numbers[~column.missing]).mean() > 0.5:
+        raise DataError(
+            f"'{sign} {text}' is no condition for the column {column.name!r}",
+            expected="a condition such as '>= 10', for a column of numbers",
+            got=shown(column),
+            remedy=f"name values with --{option}",
+        )
+    whole = limit.is_integer() and not np.any(column.numbers % 1 > 0)
+    at = limit if sign in ("<", ">=") else limit + 1 if whole else math.nextafter(limit, math.inf)
+
+    def side(own: str) -> Side:
+        on_it = column.places < at if own[0] == "<" else column.places >= at
+        values = np.array(column.values)[on_it & ~column.missing].tolist()
+        return Side(frozenset(values), _IN_WORDS[own].format(figure(limit or 0)), at)
+
+    return side(sign), side(_OPPOSITE[sign])
+
+
+def _not_cut(column: RawColumn, cut: float) -> Mask:
+    """Return a mask of values of which it is not known on which side of a cut they are."""
+    numbers, open_class = column.numbers[~np.isnan(column.numbers)], np.isnan(column.numbers)
+    # Of an open class only the limit is known.
+    below = open_class & (column.places < numbers.min()) & (cut <= column.places)
+    above = open_class & (column.places > numbers.max()) & (cut > column.places)
+    words = np.isnan(column.places) & ~column.missing
+    return np.asarray(column.odd | words | below | above)
+
+
+def _as_missing(column: RawColumn, chosen: Mask) -> dict[str, str]:
+    """Return the option that calls values of a column missing."""
+    values = [f"{column.name}={value}" for value, _ in counted(column, chosen)]
+    return {"missing": in_list(values)} if values else {}
+
+
+def least_favored(codes: NDArray[np.integer[Any]], favorable: Mask, n_groups: int) -> int:
+    """Return the group with the lowest share of favorable labels, among groups that are not tiny."""
+    counts = np.bincount(codes, minlength=n_groups)
+    rates = np.bincount(codes, weights=favorable, minlength=n_groups) / np.maximum(counts, 1)
+    # The rate of a handful of people is chance.
+    enough = min(max(FEW_ROWS, _SMALLEST_SHARE * len(codes)), np.sort(counts)[-2])
+    return int(np.argmin(np.where(counts >= enough, rates, np.inf)))
+
+
+# -------------------------------------------------------------- rows that are not independent of each other
+
+
+def naming_people(columns: Mapping[str, RawColumn], label: str, sensitive: str) -> dict[str, tuple[int, int]]:
+    """Return the columns that seem to name people who have several rows: their numbers of values and rows.
+
+    Nearly all rows of a value are of one group, which chance would not do. Copies of whole rows do not count,
+    because with them each number seems to name a person.
+    """
+    others = {name: column for name, column in columns.items() if name not in (label, sensitive)}
+    groups, known = [columns[sensitive].rows], 1
+    if np.isfinite(columns[sensitive].numbers).sum() > MOST_STATES:
+        # Numbers such as ages grow, but two other columns show a person; a column tells itself.
+        groups, known = [column.rows for column in others.values()], 3
+    once, found = first_rows(columns), {}
+    for name, column in others.items():
+        present = column.counts[~column.missing]
+        n, n_rows = len(present), int(present.sum())
+        if n <= max(MOST_STATES, _FEW * n_rows) or present[present > 1].sum() < _REPEATED * n_rows:
+            continue
+        if _measures(column, columns[sensitive].rows):
+            continue
+        if sum(_stays(column, codes, once) for codes in groups) >= known:
+            found[name] = n, n_rows
+    return found
+
+
+def _measures(column: RawColumn, groups: NDArray[np.intp]) -> bool:
+    """Return whether a column has fractions, dates, weights, or numbers of which the groups are bands."""
+    numbers = column.numbers[~np.isnan(column.numbers)]
+    # Each group has weights of its own, because weights follow its share of the population.
+    if like_weight(column.name) or (numbers != np.round(numbers)).any() or column.useless == DATES:
+        return True
+    members = groups[np.argsort(column.numbers[column.rows], kind="stable")]
+    return len(numbers) == len(column.values) and _BANDS * (np.diff(members) != 0).sum() < len(numbers)
+
+
+def _stays(column: RawColumn, groups: NDArray[np.intp], once: NDArray[np.intp]) -> bool:
+    """Return whether the group stays the same in nearly all of some rows with the same value."""
+    values, groups = column.rows[once], groups[once]
+    order = np.argsort(values, kind="stable")
+    pairs = (np.diff(values[order]) == 0) & ~column.missing[values[order][1:]]
+    # Where only one group has values, as of pregnancies, they tell no person.
+    shares = np.bincount(groups[~column.missing[values]]) / max(1, (~column.missing[values]).sum())
+    expected = pairs.sum() * (1 - np.square(shares).sum())
+    return bool(expected >= _PAIRS and (pairs & (np.diff(groups[order]) != 0)).sum() <= _DIFFER * expected)
+
+
+def _hashed(columns: Sequence[NDArray[np.intp]]) -> tuple[NDArray[np.uint64], list[NDArray[np.uint64]]]:
+    """Return a number for each row, equal for equal rows, and the part of each column in this sum."""
+    rng = np.random.default_rng(0)
+    parts = [rng.integers(2**64, size=int(codes.max()) + 1, dtype=np.uint64)[codes] for codes in columns]
+    return np.sum(parts, axis=0, dtype=np.uint64), parts
+
+
+def equal_rows(columns: Sequence[NDArray[np.intp]]) -> NDArray[np.intp]:
+    """Return a number for each row, shape (n_rows,): equal for rows that are equal in all columns."""
+    return np.unique(_hashed(columns)[0], return_inverse=True)[1]
+
+
+def first_rows(columns: Mapping[str, RawColumn]) -> NDArray[np.intp]:
+    """Return the first row of those that are equal in all columns but useless ones."""
+    rows = [column.rows for column in columns.values() if not column.useless]
+    return np.unique(_hashed(rows)[0], return_index=True)[1] if rows else np.arange(0)
+
+
+def copies(columns: Sequence[NDArray[np.intp]]) -> int:
+    """Return how many rows seem to be copies of another row; 0 if people may be alike by chance.
+
+    Other people agree by chance: then most pairs that agree in all columns but a certain one differ in this
+    one. Copies agree in it, whichever it is, or agree in all others where they agree in a fine one.
+    """
+    rows, parts = _hashed(columns)
+    repeated, equal = _equal_pairs(rows)
+    every = len(rows) * (len(rows) - 1) / 2
+
+    def seldom_shared(part: NDArray[np.uint64]) -> bool:
+        alone, others = _equal_pairs(part)[1], _equal_pairs(rows - part)[1]
+        return alone <= _FINE * every and others <= _BY_CHANCE * every and equal >= _ALIKE * alone
+
+    if repeated < _REPEATED * len(rows):
+        return 0
+    copied = any(map(seldom_shared, parts)) or all(
+        equal >= _ALIKE * _equal_pairs(rows - part)[1] for part in parts
+    )
+    return repeated if copied else 0
+
+
+def _equal_pairs(rows: NDArray[np.uint64]) -> tuple[int, float]:
+    """Return how many rows repeat another, and the number of pairs of equal rows."""
+    counts = np.unique(rows, return_counts=True)[1].astype(float)
+    return len(rows) - len(counts), float((counts * (counts - 1)).sum() / 2)

@@ -10,6 +10,7 @@ import csv
 import difflib
 import io
 import itertools
+import math
 import re
 from array import array
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
@@ -26,6 +27,7 @@ from benchmark.data.number_form import PLAIN, NumberForm
 from benchmark.data.source import SourceBytes
 from benchmark.data.xlsx import first_sheet
 from benchmark.errors import DataError
+from benchmark.text.words import figure, share
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -47,7 +49,30 @@ _ABOVE = re.compile(
     ),
     re.IGNORECASE,
 )
+MOST_STATES, MOST_LEVELS = 12, 8  # most states of a category, and most distinct numbers that are a state each
+NO_STATES = ("has no value in any row", "has the same value in every row")  # reasons of useless columns
+DATES = "holds dates or times, which have no states"
+_MOST_CODES = 3  # codes of missing values at one end of the numbers
+_DATE = re.compile(
+    r"(\d{1,4}[-/.]\d{1,2}[-/.]\d{1,4}|\d{1,2}[- ][A-Za-z]{3,9}[- ]\d{2,4}|[A-Za-z]{3,9} \d{1,2},? \d{4})"
+    r"([T ]+\d{1,2}:\d{2}.*)?|\d{1,2}:\d{2}(:\d{2})?"
+)
+_CODE = re.compile(r"-?(9+[678]?|8+|7+)|-\d")
+_ID = re.compile(
+    r"(?i:(^|.*[_ .-])(id|uuid|guid|index|key|row|row_?names?|serial)$|unnamed: 0$)|.*[a-z](Id|ID)$"
+)
+_WEIGHT = re.compile(  # names of columns of weights: sample_weight, PWGTP, PERSONWT, WTMEC2YR
+    r"(?!.*(birth|body|over|under|light))(.*[_ .-])?"
+    r"(\w*(weights?|wgts?|wghts?)|\w{3,}wts?|fnlwgt|p?wgtp|wt(mec|int|sa|fa|ss)\w*)([_ .-]?\d+)?",
+    re.IGNORECASE,
+)
+Mask = NDArray[np.bool_]
 _Row = tuple[int, list[str]]  # the number of its last line, and its values
+
+
+def like_weight(name: str) -> bool:
+    """Return whether a column is named like weights of rows."""
+    return _WEIGHT.fullmatch(name) is not None
 
 
 @dataclass(frozen=True, eq=False)
@@ -61,6 +86,7 @@ class RawColumn:
     none: frozenset[str] = frozenset()  # values that a user calls missing
     marks: frozenset[str] = MISSING_MARKS  # other values that mean missing; of a frame, only empty text
     order: tuple[str, ...] = ()  # the values of an ordered category of a frame, in their order
+    n_file: int = 0  # rows of the file, if these are some of them
 
     @property
     def cells(self) -> NDArray[np.object_]:
@@ -103,11 +129,76 @@ class RawColumn:
                     places[i] = limit if within else limit + sign * step
         return places
 
+    @cached_property
+    def meanings(self) -> list[float | str]:
+        """Each value as a number, or as text if it is none."""
+        pairs = zip(self.values, self.numbers.tolist(), strict=True)
+        return [value if math.isnan(number) else number for value, number in pairs]
+
+    @cached_property
+    def n_different(self) -> int:
+        """Number of different values: equal numbers, as 1 and 1.0, are one."""
+        return len({meaning for meaning, out in zip(self.meanings, self.missing, strict=True) if not out})
+
+    @cached_property
+    def has_numbers(self) -> bool:
+        """Whether it has many numbers, and few other values."""
+        present = self.numbers[~self.missing]
+        return bool((~np.isnan(present)).sum() > max(MOST_LEVELS, 0.5 * len(present)))
+
+    @cached_property
+    def odd(self) -> Mask:
+        """A mask of values among many numbers that may mean missing: words, and codes as -9 or 99.
+
+        Codes are far from all other numbers.
+        """
+        numbers = np.where(self.missing, np.nan, self.numbers)
+        odd = np.isnan(self.places) & ~self.missing
+        if not self.has_numbers:
+            return np.zeros_like(odd)
+        for sign in (1, -1):
+            ordered = np.unique(sign * numbers[~np.isnan(numbers)])[::-1]
+            coded = [_CODE.fullmatch(figure(sign * number)) is not None for number in ordered]
+            found, others = np.split(ordered, [[*coded, False].index(False)])
+            if 0 < len(found) <= _MOST_CODES and len(others) > MOST_LEVELS:
+                below_zero = sign < 0 and others[0] <= 0 < found[-1]
+                if below_zero or found[-1] - others[0] > 0.5 * np.ptp(others):
+                    odd |= np.isin(numbers, sign * found)
+        return odd
+
+    @cached_property
+    def useless(self) -> str:
+        """Why the column is no feature, or an empty text."""
+        present = np.flatnonzero(~self.missing)
+        n, n_rows = len(present), int(self.counts[present].sum())
+        if not n:
+            return NO_STATES[0]
+        if n == 1 and n_rows == len(self.rows):
+            return NO_STATES[1]
+        values, numbers = [self.values[i] for i in present], self.numbers[present]
+        if sum(bool(_DATE.fullmatch(value)) for value in values) >= 0.95 * n:
+            return DATES
+        if _ID.fullmatch(self.name) and n > max(MOST_STATES, 0.05 * n_rows):
+            return f"has the name of an identifier, and {n:,} different values"
+        if not np.isnan(numbers).any():
+            steps = np.diff(self.numbers[self.rows])
+            counting = (steps > 0).all() or (steps < 0).all() or np.ptp(numbers) < max(n, self.n_file)
+            whole = n == n_rows == len(self.rows) >= 20 and (numbers == np.round(numbers)).all()
+            return "numbers the rows" if whole and counting else ""
+        if np.isnan(numbers).mean() < 0.1:
+            return ""
+        most = np.sort(self.counts[present])[::-1][: MOST_STATES - 1].sum()
+        if n > MOST_STATES and (n > 0.5 * n_rows or (n > 4 * MOST_STATES and most < 0.5 * n_rows)):
+            shown = f"the {MOST_STATES - 1} most frequent are {share(most / n_rows)} of the rows"
+            return f"has {n:,} different values, of which {shown}"
+        return ""
+
     def of(self, read: NDArray[np.bool_] | NDArray[np.intp]) -> RawColumn:
         """Return the column with some of its rows and their values only."""
         rows = self.rows[read]
         used = np.flatnonzero(np.bincount(rows, minlength=len(self.values)))
-        return replace(self, values=tuple(self.values[i] for i in used), rows=np.searchsorted(used, rows))
+        values, n_file = tuple(self.values[i] for i in used), self.n_file or len(self.rows)
+        return replace(self, values=values, rows=np.searchsorted(used, rows), n_file=n_file)
 
 
 @dataclass(frozen=True, eq=False)

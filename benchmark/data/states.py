@@ -4,72 +4,21 @@ from __future__ import annotations
 
 import itertools
 import math
-import re
 from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from benchmark.data.raw import RawColumn
-from benchmark.text.words import as_number, share
+from benchmark.data.raw import MOST_LEVELS, MOST_STATES, Mask, RawColumn
+from benchmark.text.words import as_number, figure
 
-MOST_STATES, MOST_LEVELS = 12, 8  # most states of a category, and most distinct numbers that are a state each
 OTHER, MISSING = "other", "missing"  # states of rare values, and of missing ones
 RARE_STATES = (f"{OTHER} values", OTHER)  # of rare values: the first if the second is a value of its own
-NO_STATES = ("has no value in any row", "has the same value in every row")  # reasons of useless columns
-DATES = "holds dates or times, which have no states"
-Mask = NDArray[np.bool_]
 Group = tuple[str, Mask]  # a state, and a mask of the column's values that it stands for
 CardEntry = tuple[dict[str, Any], int]  # a column's entry in the card, and its rows with rarer values
-_MOST_CODES = 3  # codes of missing values at one end of the numbers
 _HEAVY = 0.25  # share of the rows from which one number has a bin of its own
 _BINS = 5
-_DATE = re.compile(
-    r"(\d{1,4}[-/.]\d{1,2}[-/.]\d{1,4}|\d{1,2}[- ][A-Za-z]{3,9}[- ]\d{2,4}|[A-Za-z]{3,9} \d{1,2},? \d{4})"
-    r"([T ]+\d{1,2}:\d{2}.*)?|\d{1,2}:\d{2}(:\d{2})?"
-)
-_CODE = re.compile(r"-?(9+[678]?|8+|7+)|-\d")
-_ID = re.compile(
-    r"(?i:(^|.*[_ .-])(id|uuid|guid|index|key|row|row_?names?|serial)$|unnamed: 0$)|.*[a-z](Id|ID)$"
-)
-_WEIGHT = re.compile(  # names of columns of weights: sample_weight, PWGTP, PERSONWT, WTMEC2YR
-    r"(?!.*(birth|body|over|under|light))(.*[_ .-])?"
-    r"(\w*(weights?|wgts?|wghts?)|\w{3,}wts?|fnlwgt|p?wgtp|wt(mec|int|sa|fa|ss)\w*)([_ .-]?\d+)?",
-    re.IGNORECASE,
-)
-
-
-def like_weight(name: str) -> bool:
-    """Return whether a column is named like weights of rows."""
-    return _WEIGHT.fullmatch(name) is not None
-
-
-def useless(column: RawColumn, n_file: int = 0) -> str:
-    """Return why a column is no feature, or an empty text; ``n_file`` counts rows, left out ones included."""
-    present = np.flatnonzero(~column.missing)
-    n, n_rows = len(present), int(column.counts[present].sum())
-    if not n:
-        return NO_STATES[0]
-    if n == 1 and n_rows == len(column.rows):
-        return NO_STATES[1]
-    values, numbers = [column.values[i] for i in present], column.numbers[present]
-    if sum(bool(_DATE.fullmatch(value)) for value in values) >= 0.95 * n:
-        return DATES
-    if _ID.fullmatch(column.name) and n > max(MOST_STATES, 0.05 * n_rows):
-        return f"has the name of an identifier, and {n:,} different values"
-    if not np.isnan(numbers).any():
-        steps = np.diff(column.numbers[column.rows])
-        counting = (steps > 0).all() or (steps < 0).all() or np.ptp(numbers) < max(n, n_file)
-        whole = n == n_rows == len(column.rows) >= 20 and (numbers == np.round(numbers)).all()
-        return "numbers the rows" if whole and counting else ""
-    if np.isnan(numbers).mean() < 0.1:
-        return ""
-    most = np.sort(column.counts[present])[::-1][: MOST_STATES - 1].sum()
-    if n > MOST_STATES and (n > 0.5 * n_rows or (n > 4 * MOST_STATES and most < 0.5 * n_rows)):
-        shown = f"the {MOST_STATES - 1} most frequent are {share(most / n_rows)} of the rows"
-        return f"has {n:,} different values, of which {shown}"
-    return ""
 
 
 def feature(column: RawColumn, min_count: int) -> CardEntry:
@@ -169,32 +118,6 @@ def _with_the_rest(
     return entry, int(counts[rare].sum())
 
 
-def has_numbers(column: RawColumn) -> bool:
-    """Return whether a column has many numbers, and few other values."""
-    present = column.numbers[~column.missing]
-    return bool((~np.isnan(present)).sum() > max(MOST_LEVELS, 0.5 * len(present)))
-
-
-def odd_values(column: RawColumn) -> Mask:
-    """Return a mask of values among many numbers that may mean missing: words, and codes as -9 or 99.
-
-    Codes are far from all other numbers.
-    """
-    numbers = np.where(column.missing, np.nan, column.numbers)
-    odd = np.isnan(column.places) & ~column.missing
-    if not has_numbers(column):
-        return np.zeros_like(odd)
-    for sign in (1, -1):
-        ordered = np.unique(sign * numbers[~np.isnan(numbers)])[::-1]
-        coded = [_CODE.fullmatch(figure(sign * number)) is not None for number in ordered]
-        found, others = np.split(ordered, [[*coded, False].index(False)])
-        if 0 < len(found) <= _MOST_CODES and len(others) > MOST_LEVELS:
-            below_zero = sign < 0 and others[0] <= 0 < found[-1]
-            if below_zero or found[-1] - others[0] > 0.5 * np.ptp(others):
-                odd |= np.isin(numbers, sign * found)
-    return odd
-
-
 def _bin_names(cuts: Sequence[float], numbers: NDArray[np.float64], *, levels: bool) -> list[str]:
     """Return a readable name for each bin."""
     distinct = np.unique(numbers[~np.isnan(numbers)])
@@ -211,12 +134,6 @@ def _bin_names(cuts: Sequence[float], numbers: NDArray[np.float64], *, levels: b
         else:
             names.append(f"{figure(low)} to {figure(high - 1) if whole else f'below {figure(high)}'}")
     return names
-
-
-def figure(value: float) -> str:
-    """Return the shortest exact text of a number."""
-    number = float(value)
-    return str(int(number)) if number.is_integer() and abs(number) < 2**53 else f"{number:.12g}"
 
 
 def _quantile_cuts(distinct: NDArray[np.float64], counts: NDArray[np.intp]) -> list[float]:

@@ -17,11 +17,11 @@ from pydantic import ValidationError
 from benchmark.data.card_parts import MISSING_MARKS, CategoricalColumn, NumericColumn
 from benchmark.data.load import Coder
 from benchmark.data.number_form import PLAIN, forms_of
-from benchmark.data.raw import RawColumn
-from benchmark.data.states import MISSING, MOST_LEVELS, RARE_STATES, CardEntry, category, feature, figure
+from benchmark.data.raw import MOST_LEVELS, RawColumn
+from benchmark.data.states import MISSING, RARE_STATES, CardEntry, category, feature
 from benchmark.data.table import CODE_DTYPE, Column
 from benchmark.errors import DataError
-from benchmark.text.words import as_number, few
+from benchmark.text.words import as_number, few, figure
 
 _LARGEST_WHOLE = 2**53  # floats up to here are exact whole numbers
 _NUMBER_OF = {"true": 1.0, "false": 0.0, "inf": math.inf, "-inf": -math.inf}

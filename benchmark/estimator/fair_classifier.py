@@ -21,7 +21,7 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 
 from benchmark.classifiers import make_classifier, naive_bayes_ranker
 from benchmark.classifiers.factories import OneHotClassifier
-from benchmark.data.doubts import least_favored
+from benchmark.data.draft import least_favored
 from benchmark.data.table import Column, Schema, Table
 from benchmark.errors import BetabenchError, TechniqueError
 from benchmark.estimator.column_states import LearnedColumn, RowsError, learn_feature, learn_groups

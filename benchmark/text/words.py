@@ -74,6 +74,12 @@ def number(value: float, digits: int = 3) -> str:
     return text.removeprefix("-") if float(text) == 0 else text
 
 
+def figure(value: float) -> str:
+    """Return the shortest exact text of a number."""
+    number = float(value)
+    return str(int(number)) if number.is_integer() and abs(number) < 2**53 else f"{number:.12g}"
+
+
 def short(value: float | None, digits: int = 3) -> str:
     """Return a number as :func:`number` does, below 1 without the zero before the point; None is a dash."""
     text = "–" if value is None else number(value, digits)

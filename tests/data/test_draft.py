@@ -10,8 +10,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from benchmark.data.doubts import DoubtError
-from benchmark.data.draft import Draft, draft
+from benchmark.data.draft import DoubtError, Draft, draft
 from benchmark.data.draft_text import card_text
 from benchmark.data.load import Dataset, load_dataset
 from benchmark.errors import BetabenchError

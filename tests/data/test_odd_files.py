@@ -16,8 +16,7 @@ from benchmark.cli import main
 from benchmark.data.association import PROXY, cramers_v
 from benchmark.data.card import load_card
 from benchmark.data.card_parts import MISSING_MARKS
-from benchmark.data.doubts import DoubtError
-from benchmark.data.draft import Draft, draft
+from benchmark.data.draft import DoubtError, Draft, draft
 from benchmark.data.draft_text import card_text
 from benchmark.data.load import Dataset, load_dataset
 from benchmark.data.raw import as_csv

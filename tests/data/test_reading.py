@@ -12,8 +12,7 @@ import numpy as np
 import pytest
 
 from benchmark.data.card_parts import NumericColumn
-from benchmark.data.doubts import DoubtError
-from benchmark.data.draft import Draft, draft
+from benchmark.data.draft import DoubtError, Draft, draft
 from benchmark.data.draft_text import card_text
 from benchmark.data.load import Dataset, load_dataset
 from benchmark.data.number_form import NumberForm, forms_of

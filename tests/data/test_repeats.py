@@ -11,8 +11,7 @@ import pytest
 
 from benchmark.atlas.features import data_features
 from benchmark.data.card import load_card
-from benchmark.data.doubts import DoubtError
-from benchmark.data.draft import Draft, draft
+from benchmark.data.draft import DoubtError, Draft, draft
 from benchmark.data.draft_text import card_text
 from benchmark.data.load import load_dataset
 from benchmark.data.row_facts import rows_of_units
@@ -250,3 +249,13 @@ def test_units_are_drawn_with_all_their_rows() -> None:
     units = np.array([1, 0, 2, 1, 1])
     assert rows_of_units(units, np.array([1, 2, 1])).tolist() == [0, 3, 4, 2, 0, 3, 4]
     assert rows_of_units(np.arange(5), np.array([4, 0, 4])).tolist() == [4, 0, 4]
+
+
+def test_shuffled_row_numbers_hide_no_copies_where_rows_are_left_out(tmp_path: Path) -> None:
+    rng = np.random.default_rng(7)
+    people = visits().drop_duplicates("patient_nbr").drop(columns="patient_nbr")
+    frame = pd.concat([people] * 3, ignore_index=True).assign(number=rng.permutation(600))
+    frame.loc[rng.choice(600, 40, replace=False), "treated"] = ""
+    made = drafted(tmp_path, frame, wish=replace(WISH, person=None))
+    assert made.dropped["number"] == "numbers the rows"
+    assert "360 of 560 rows" in copies_warned_of(made)
