@@ -7,6 +7,7 @@ that a damaged cell is never taken for a result. :mod:`benchmark.experiment.keys
 from __future__ import annotations
 
 import contextlib
+import functools
 import json
 import os
 import shutil
@@ -46,7 +47,7 @@ CREATE TABLE cells (
 );
 COMMIT;
 """
-_MARK = b"checksum INTEGER NOT NULL"  # in the first bytes of every store of this format
+_MARKS = (b"checksum INTEGER NOT NULL", b"CRC-32 of all")  # in the first bytes of every store of this format
 _INSERT = f"INSERT OR REPLACE INTO cells VALUES ({', '.join('?' * 16)})"
 _HEAD = (
     *("key", "dataset", "bias", "hidden", "level", "beta", "repetition", "technique", "classifier"),
@@ -241,7 +242,8 @@ def damage_of(path: Path) -> str:
             found = connection.execute("SELECT value FROM meta WHERE name = 'format'").fetchone()
             if found is None:
                 raise sqlite3.DatabaseError("its format is not there")
-            if found[0] != FORMAT:
+            declared = _declarations(connection) == _declarations_here()
+            if found[0] != FORMAT and not declared:
                 raise StoreError(
                     f"{path} was written by another version of betabench, which identifies cells otherwise",
                     expected=f"store format {FORMAT}",
@@ -250,6 +252,8 @@ def damage_of(path: Path) -> str:
                     f"{_free_name(path).name}, or name another folder with --output; tables and reports "
                     "beside the file stay readable",
                 )
+            if found[0] != FORMAT or not declared:  # another format has other declarations as well
+                return "its format or the declarations of its tables are changed"
             (state,) = connection.execute("PRAGMA integrity_check(1)").fetchone()
             if state != "ok":
                 return str(state).rpartition("\n")[2]
@@ -265,13 +269,26 @@ def damage_of(path: Path) -> str:
                 "its permissions",
             ) from error
         with path.open("rb") as file:
-            if _MARK not in file.read(1 << 16):
+            start = file.read(1 << 16)
+            if not any(mark in start for mark in _MARKS):
                 raise StoreError(
                     f"{path} is not a result store",
                     got=str(error),
                     remedy="move the file away, or choose another folder with --output",
                 ) from error
         return " ".join(str(error).split())  # SQLite quotes whole declarations
+
+
+def _declarations(connection: sqlite3.Connection) -> list[Any]:
+    return connection.execute("SELECT name, sql FROM sqlite_master ORDER BY name").fetchall()
+
+
+@functools.cache
+def _declarations_here() -> list[Any]:
+    """Return the declarations of a new store."""
+    with contextlib.closing(sqlite3.connect(":memory:")) as connection:
+        connection.executescript(_TABLES)
+        return _declarations(connection)
 
 
 def sound_rows(content: bytes, empty: bytes) -> Iterator[tuple[Any, ...]]:

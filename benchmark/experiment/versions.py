@@ -55,10 +55,17 @@ NOT_INSTALLED = "not installed"  # text in place of a version
 _MANIFEST = ("betabench", *_COMPUTING, "fairlearn", "pandas", "matplotlib", "networkx", "pgmpy", "pydantic")
 
 
-@functools.cache
 def _parsed(path: Path) -> tuple[str, tuple[str, ...], tuple[str, ...]]:
-    """Return the digest of a program, the names of all its imports, and its texts that may name files."""
-    tree = ast.parse(path.read_text(encoding="utf-8"))
+    """Return the digest of a program, the names of all its imports, and its texts that may name files.
+
+    Names of relative imports begin with their dots.
+    """
+    return _parsed_text(path.read_text(encoding="utf-8"))  # a file can change while a notebook is open
+
+
+@functools.cache
+def _parsed_text(program: str) -> tuple[str, tuple[str, ...], tuple[str, ...]]:
+    tree = ast.parse(program)
     imported, texts = set[str](), set[str]()
     for node in ast.walk(tree):
         if isinstance(node, ast.Module | ast.ClassDef | ast.FunctionDef | ast.AsyncFunctionDef):
@@ -66,8 +73,10 @@ def _parsed(path: Path) -> tuple[str, tuple[str, ...], tuple[str, ...]]:
                 node.body = node.body[1:] or [ast.Pass()]
         elif isinstance(node, ast.Import):
             imported |= {alias.name for alias in node.names}
-        elif isinstance(node, ast.ImportFrom) and node.module:
-            imported |= {node.module, *(f"{node.module}.{alias.name}" for alias in node.names)}
+        elif isinstance(node, ast.ImportFrom):
+            dots, module = "." * node.level, node.module or ""
+            names = {module, *(f"{module}.{alias.name}".lstrip(".") for alias in node.names)}
+            imported |= {dots + name for name in names - {""}}
         elif isinstance(node, ast.Constant) and isinstance(node.value, str) and _NAME_OF_FILE(node.value):
             texts.add(node.value)
     return hashlib.sha256(ast.dump(tree).encode()).hexdigest(), tuple(imported), tuple(texts)
@@ -97,8 +106,8 @@ def closure_digest(files: Iterable[Path]) -> str:
 
 def code_digest(files: Iterable[Path]) -> str:
     """Return the digest of the code of some files, in any order; the package's own count in a checkout."""
-    digests = (
-        _parsed(f)[0] if f.suffix == ".py" else hashlib.sha256(f.read_bytes()).hexdigest()
+    digests = (  # with names, as two helpers or data files can change places
+        f"{f.name} {_parsed(f)[0] if f.suffix == '.py' else hashlib.sha256(f.read_bytes()).hexdigest()}"
         for f in files
         if CHECKOUT or not f.is_relative_to(PACKAGE)
     )
@@ -118,13 +127,25 @@ def _is_plugged_in(file: Path) -> bool:
 
 
 def _imported_files(file: Path) -> set[Path]:
-    # Files of this package, and beside the file, are found without being loaded, so that imports inside
-    # functions count before their first call.
-    names = _parsed(file)[1]
-    return {*_files_of_modules(names), *_files_beside(names, (PACKAGE.parent, file.parent))}
+    # Files of this package, beside the file, and where Python looks, are found without being loaded, so that
+    # imports inside functions count before their first call.
+    names, is_users = _parsed(file)[1], _is_users(file)
+    found = set[Path]()
+    for name in {*names}.union(*(_packages_of(name) for name in names if is_users)):
+        own = name.lstrip(".")
+        if own != name:
+            found |= _files_beside((own,), (file.parents[len(name) - len(own) - 1],))
+        else:
+            folders = (PACKAGE.parent, file.parent, *map(Path, sys.path)) if is_users else (PACKAGE.parent,)
+            found |= _files_beside((own,), folders) | _files_of_modules((own,))
+    return found
 
 
-@functools.cache
+def _packages_of(module: str) -> list[str]:
+    """Return the names of the packages that hold a module; Python runs their files before its own."""
+    return [module[: dot.start()] for dot in re.finditer(r"(?<=\w)\.", module)]
+
+
 def _named_files(file: Path) -> set[Path]:
     """Return the modules and other files whose names a program has as texts.
 
@@ -135,14 +156,14 @@ def _named_files(file: Path) -> set[Path]:
     inner = (path for folder in own for text in texts if _exists(Path.is_dir, path := folder / text))
     folders = (*own, *inner)
     beside = (folder / text for folder in folders for text in texts)
-    files = {path for path in beside if _exists(Path.is_file, path)}
-    return {path.resolve() for path in files | _files_beside(texts, folders)} | _files_of_modules(texts)
+    files = {path.resolve() for path in beside if _exists(Path.is_file, path)}
+    return files | _files_beside(texts, folders) | _files_of_modules(texts)
 
 
-@functools.cache
-def _files_beside(modules: tuple[str, ...], folders: tuple[Path, ...]) -> set[Path]:
+def _files_beside(modules: Iterable[str], folders: Iterable[Path]) -> set[Path]:
     names = [f"{name.replace('.', '/')}{end}" for name in modules for end in (".py", "/__init__.py")]
-    return {path for folder in folders for name in names if _exists(Path.is_file, path := folder / name)}
+    paths = (folder / name for folder in folders for name in names)
+    return {path.resolve() for path in paths if _exists(Path.is_file, path)}
 
 
 def _exists(is_kind: Callable[[Path], bool], path: Path) -> bool:

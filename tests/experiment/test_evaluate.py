@@ -14,7 +14,6 @@ from benchmark.columns import CONVERGENCE_COLUMNS
 from benchmark.data import Table
 from benchmark.data.source import Sources
 from benchmark.errors import BiasError, CardError, DeclinedError, ExperimentError, UnknownNameError
-from benchmark.experiment import versions
 from benchmark.experiment.evaluate import (
     Evaluator,
     classifier_mismatch,
@@ -143,7 +142,6 @@ def test_a_key_changes_with_the_code_of_a_plugins_kind_of_bias(tmp_path: Path) -
     )
     before = keys(prepared(tmp_path, text))
     plugin.write_text(QUIET.replace("SHIFT = 0", "SHIFT = 1"))
-    versions._parsed.cache_clear()
     after = keys(prepared(tmp_path, text))
     assert not set(before.values()) & set(after.values())
 

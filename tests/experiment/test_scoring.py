@@ -13,7 +13,6 @@ import pytest
 from benchmark.data.source import Sources
 from benchmark.errors import ExperimentError, UnknownNameError
 from benchmark.experiment import run as run_module
-from benchmark.experiment import versions
 from benchmark.experiment.expand import load_for_run
 from benchmark.experiment.export import failures_frame, metrics_frame
 from benchmark.experiment.plan import PAPER_METRICS
@@ -298,7 +297,6 @@ def test_the_digest_covers_the_helpers_of_a_plugin_and_the_strata(tmp_path: Path
     before = scoring_digest(["helped"])
     assert before == scoring_digest(["helped"])
     (tmp_path / "scoring_helper.py").write_text("WEIGHT = 0.5\n")
-    versions._parsed.cache_clear()
     assert scoring_digest(["helped"]) != before
     assert scoring_digest(["paper"], "sex") != scoring_digest(["paper"], "age") != scoring_digest(["paper"])
 

@@ -138,11 +138,14 @@ SETTINGS = (HERE / "settings" / "conf.json").read_text()
 class Mine:
     def fit(self):
         import inside.inner
+        from family.deep.child import SHARE
         return open("table.csv")
 """
 REACHED = (
     *("mine/beside_it.py", "mine/named_helper.py", "mine/inside/inner.py", "common/shared_common.py"),
     *("common/of_common.py", "mine/settings/conf.json", "table.csv"),
+    *("mine/family/__init__.py", "mine/family/deep/__init__.py", "mine/family/deep/child.py"),
+    *("mine/family/uncle.py", "mine/family/deep/sister.py", "mine/family/absolute.py"),
 )
 
 
@@ -156,22 +159,25 @@ def test_a_plugins_digest_covers_what_it_imports_and_names(
         (tmp_path / name).parent.mkdir(exist_ok=True, parents=True)
         (tmp_path / name).write_text("1\n")
     (tmp_path / "common" / "shared_common.py").write_text("import of_common\n")
+    child = "from . import sister\nfrom ..uncle import SHARE\ndef late():\n    import family.absolute\n"
+    (tmp_path / "mine" / "family" / "deep" / "child.py").write_text(child)
     (tmp_path / "mine" / "plugin_of_mine.py").write_text(PLUGIN)
     monkeypatch.setattr(versions, "CHECKOUT", False)  # a plugin's code counts beside a release as well
     loaded = {*sys.modules}
     item = importlib.import_module("plugin_of_mine").Mine
     before = versions.source_digest(item)
 
-    def again() -> str:
-        for cached in (versions._parsed, versions._named_files, versions._files_beside):
-            cached.cache_clear()
-        return versions.source_digest(item)
-
     for name in ("mine/other.py", "mine/other.csv"):
         (tmp_path / name).write_text("2\n")
-    assert again() == before
+    assert versions.source_digest(item) == before
     (tmp_path / changed).write_text("import of_common; SHARE = 2\n")
-    assert again() != before
+    changed_once = versions.source_digest(item)
+    assert changed_once != before
+    other = tmp_path / ("table.csv" if changed == REACHED[0] else REACHED[0])
+    own, others = (tmp_path / changed).read_text(), other.read_text()
+    (tmp_path / changed).write_text(others)
+    other.write_text(own)  # files that change places
+    assert versions.source_digest(item) not in (before, changed_once)
     for name in {*sys.modules} - loaded:
         del sys.modules[name]
 

@@ -140,8 +140,14 @@ def test_a_few_first_bytes_of_a_store_are_left_alone(length: int, sound: bytes, 
         lambda content: content.replace(b"CREATE TABLE meta", b"CREATE TABLE metb"),
         lambda content: content.replace(b"CREATE TABLE meta", b"CREATE\x00\xff\xffBLE meta"),
         lambda content: content.replace(b"NULL,     -- wall", b"NULL, \xa0   -- wall"),
+        lambda content: content.replace(b"'crashed'", b"'craxhed'"),
+        lambda content: content.replace(b"INTEGER NOT NULL, -- CRC", b"INTEGER NOT\xfeNULL, -- CRC"),
+        lambda content: content.replace(b"format2", b"format3"),
     ],
-    ids=["magic", "header", "first page", "schema", "bytes in the schema", "bytes in SQLite's message"],
+    ids=[
+        *("magic", "header", "first page", "schema", "bytes in the schema", "bytes in SQLite's message"),
+        *("a status", "the mark of a store", "the format"),
+    ],
 )
 def test_a_damaged_first_page_costs_no_cell(
     sound: bytes, tmp_path: Path, damage: Callable[[bytes], bytes], request: pytest.FixtureRequest

@@ -298,9 +298,6 @@ def test_a_transformer_of_ones_own(
     foreign_technique.cache_clear()
     del sys.modules["halves_of_mine"]
     (tmp_path / "halves_of_mine.py").write_text(MINE.replace("X > self", "X >= self"))
-    from benchmark.experiment import versions
-
-    versions._parsed.cache_clear()
     importlib.invalidate_caches()
     assert describe_technique(get_technique(name, factor=2))["source"] != described["source"]
     foreign_technique.cache_clear()
