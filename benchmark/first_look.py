@@ -16,7 +16,7 @@ from benchmark.api import Run, run
 from benchmark.columns import UNTREATED
 from benchmark.data.draft import draft
 from benchmark.data.draft_text import card_text, slug
-from benchmark.data.raw import as_csv
+from benchmark.data.files import as_csv
 from benchmark.data.reading import rates_of_sides
 from benchmark.errors import ExperimentError
 from benchmark.experiment.expand import narrow

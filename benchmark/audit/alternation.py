@@ -23,7 +23,7 @@ from numpy.typing import ArrayLike, NDArray
 from pydantic import BaseModel, Field, StrictInt, model_validator
 
 from benchmark.data.card import load_card
-from benchmark.data.raw import read_card
+from benchmark.data.load import read_card
 from benchmark.data.source import ANYWHERE, DataNotFoundError, Sources, read_sources
 from benchmark.declarations import load_experiment_file
 from benchmark.errors import DataError, ExperimentError, UnknownNameError

@@ -28,7 +28,7 @@ from benchmark.audit.outcomes import (
 )
 from benchmark.audit.remarks import remarks_on_columns
 from benchmark.data.draft import DoubtError
-from benchmark.data.sniff import read_frame
+from benchmark.data.files import read_frame
 from benchmark.errors import DataError, ExperimentError, UnknownNameError
 from benchmark.file_options import MOST_MB
 from benchmark.metrics import Predictions
@@ -54,7 +54,7 @@ def read_predictions(
 ) -> pd.DataFrame:
     """Return a table of predictions, one row per person, from a file of CSV, Parquet, ARFF or Excel.
 
-    :func:`benchmark.data.sniff.read_frame` reads it: Parquet keeps its types, and other values are text,
+    :func:`benchmark.data.files.read_frame` reads it: Parquet keeps its types, and other values are text,
     without blanks around them. ``named`` are columns that are known to be in the header, ``known`` values by
     column that are not missing, such as NA. The others are :class:`~benchmark.file_options.FileOptions`.
     Remarks for readers are in ``frame.attrs``. A DataError means that the file cannot be read, has no rows,

@@ -16,11 +16,11 @@ from numpy.typing import NDArray
 
 from benchmark.data.association import PROXY, cramers_v, finely, is_copy, told_by
 from benchmark.data.card_parts import EQUAL_ROWS, REST, CategoricalColumn, NumericColumn
+from benchmark.data.files import RawTable, frame_table, read_table
 from benchmark.data.load import Coder
 from benchmark.data.number_form import PLAIN, Unclear
 from benchmark.data.raw import DATES, MOST_STATES, NO_STATES, Mask, RawColumn, like_weight
 from benchmark.data.reading import FEW_ROWS, ColumnReading, LeftOut, Part, Reading, left_out
-from benchmark.data.sniff import RawTable, frame_table, sniff
 from benchmark.data.states import MISSING, feature
 from benchmark.data.table import Column, Schema, Table
 from benchmark.errors import DataError
@@ -119,7 +119,7 @@ def draft(data: pd.DataFrame | str | Path, file_options: FileOptions, folder: Pa
     label, sensitive = file_options.label.strip(), file_options.sensitive.strip()
     file_options = replace(file_options, label=label, sensitive=sensitive)
     if isinstance(data, str | Path):
-        table = sniff(
+        table = read_table(
             Path(data),
             folder,
             thousands=file_options.thousands,

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import difflib
 import itertools
 import math
 import warnings
 from bisect import bisect_right
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -23,11 +24,14 @@ from benchmark.data.card_parts import (
     CategoricalColumn,
     NumericColumn,
     ScoreColumn,
+    SourceFile,
+    condition_of,
 )
+from benchmark.data.files import distinct_names, read_rows
 from benchmark.data.number_form import PLAIN, NumberForm
-from benchmark.data.raw import RawRows, read_card
+from benchmark.data.raw import RawColumn, RawRows
 from benchmark.data.row_facts import Judged, Numbers, Persons, Score, numbered
-from benchmark.data.source import ANYWHERE, Sources, read_sources
+from benchmark.data.source import ANYWHERE, SourceBytes, Sources, read_sources
 from benchmark.data.table import CODE_DTYPE, Table
 from benchmark.errors import DataError
 from benchmark.text.words import as_number, few, share, toml
@@ -409,4 +413,106 @@ def _unknown_values(card: Card, unknown: Sequence[_Unknown]) -> DataError:
         "\n  ".join((f"The card {card.name!r} does not know values of its columns:", *map(str, unknown))),
         remedy="".join(hints) + f"correct the file, or declare the values in the card ({where}.states or "
         ".values)",
+    )
+
+
+# ------------------------------------------------------------------------------- the rows of a card's files
+
+
+def read_card(card: Card, sources: Sequence[SourceBytes]) -> RawRows:
+    """Return the rows of all files of a card, in their order, from the contents of all files."""
+    joined = None if card.source.join is None else _joined(card, sources[-1])
+    pairs = zip(card.source.files, sources, strict=False)  # a joined file adds no rows
+    parts = [read_records(card, file, source, joined) for file, source in pairs]
+    columns = {}
+    for name, first in parts[0].columns.items() if len(parts) > 1 else ():
+        several = [part.columns[name] for part in parts]
+        starts = np.cumsum([0, *(len(column.values) for column in several)])
+        codes = [column.rows + start for column, start in zip(several, starts, strict=False)]
+        values = itertools.chain.from_iterable(column.values for column in several)
+        columns[name] = RawColumn.from_written(first.name, values, np.concatenate(codes))
+    return RawRows(
+        tuple(dict.fromkeys(itertools.chain.from_iterable(part.header for part in parts))),
+        columns or parts[0].columns,
+        np.concatenate([part.lines for part in parts]),
+        np.concatenate([part.files for part in parts]),
+    )
+
+
+def read_records(card: Card, file: SourceFile, source: SourceBytes, joined: RawRows | None = None) -> RawRows:
+    """Return the rows of one file that a card keeps, and the columns that it uses.
+
+    ``file`` is the card's entry for the file, ``source`` its content. A DataError says that the file lacks
+    columns, or is one of :func:`read_rows`.
+    """
+    used = card.columns_of_file
+    named = {*used, *card.filter, *card.exclude, *card.conditions}
+    join = card.source.join
+    key = () if join is None else (join.column,)
+    rows = read_rows(source.content, card.source, file, source.location, {*named, *key})
+    _require(key, rows, source)
+    if join is not None and joined is not None:
+        rows = _with_joined(rows, rows.columns[join.column], joined)
+    _require(named, rows, source)
+    read = np.ones(len(rows.lines), dtype=bool)
+    for name, values in card.filter.items():
+        read &= _where(rows.columns[name], frozenset(values).__contains__)
+    for name, values in card.exclude.items():
+        read &= ~_where(rows.columns[name], frozenset(values).__contains__)
+    for name, texts in card.conditions.items():
+        for text in texts:
+            read &= _where(rows.columns[name], condition_of(text))
+    columns = {name: rows.columns[name].of(read) for name in used}
+    return replace(rows, columns=columns, lines=rows.lines[read], files=rows.files[read])
+
+
+def _where(column: RawColumn, holds: Callable[[str], bool]) -> NDArray[np.bool_]:
+    """Return which rows have a value that fulfills a condition."""
+    return np.array([holds(value) for value in column.values], dtype=bool)[column.rows]
+
+
+def _joined(card: Card, source: SourceBytes) -> RawRows:
+    """Return the rows of the joined file; a DataError also says that a key repeats."""
+    join = card.source.join
+    assert join is not None
+    rows = read_rows(source.content, card.source, join.file, source.location)
+    _require([join.key], rows, source)
+    key = rows.columns[join.key]
+    repeats = np.setdiff1d(np.arange(len(key.rows)), np.unique(key.rows, return_index=True)[1])
+    if len(repeats):
+        raise DataError(
+            f"Line {rows.lines[repeats[0]]} of {source.location} cannot be joined to other rows",
+            expected=f"another value of {join.key!r} than in all other lines",
+            got=f"{key.cells[repeats[0]]!r} for the second time",
+            remedy="correct the file, or 'key' under [source.join] in the card",
+        )
+    return replace(rows, columns={join.key: key, **rows.columns})  # the key first
+
+
+def _with_joined(rows: RawRows, column: RawColumn, joined: RawRows) -> RawRows:
+    """Return the rows that have a partner, with its columns: if both have a column ``a``, its is ``a.1``."""
+    key = next(iter(joined.columns.values()))
+    partner = dict(zip(key.values, np.argsort(key.rows).tolist(), strict=True))
+    found = np.array([partner.get(value, -1) for value in column.values])[column.rows]
+    read = found >= 0
+    header = distinct_names([*rows.header, *joined.header])
+    columns = {name: own.of(read) for name, own in rows.columns.items()}
+    for name, given in zip(header[len(rows.header) :], joined.header, strict=True):
+        own = joined.columns[given]
+        columns[name] = replace(own, name=name, rows=own.rows[found[read]])
+    return replace(rows, header=header, columns=columns, lines=rows.lines[read], files=rows.files[read])
+
+
+def _require(names: Collection[str], rows: RawRows, source: SourceBytes) -> None:
+    """Raise a DataError unless a file has columns that its card names."""
+    if not (missing := [name for name in names if name not in rows.header]):
+        return
+    close = difflib.get_close_matches(missing[0], rows.header, n=1)
+    raise DataError(
+        f"The source file {source.location} lacks columns",
+        expected=", ".join(map(repr, missing)),
+        got="only " + ", ".join(map(repr, rows.header)),
+        remedy=(f"did you mean {close[0]!r}? " if close else "")
+        + "write names in the card as in the file, correct 'delimiter' and 'skip_lines' under [source], or "
+        "give names by 'column_names' there if the first line is a row and no header",
     )

@@ -13,8 +13,7 @@ from hypothesis import strategies as st
 
 from benchmark.data.card import load_card
 from benchmark.data.card_parts import CategoricalColumn, NumericColumn
-from benchmark.data.load import Coder, Dataset, load_dataset
-from benchmark.data.raw import read_records
+from benchmark.data.load import Coder, Dataset, load_dataset, read_records
 from benchmark.data.source import DataNotFoundError, SourceBytes
 from benchmark.errors import DataError
 

@@ -14,9 +14,8 @@ import pytest
 from benchmark.data.card_parts import Source, SourceFile
 from benchmark.data.draft import draft
 from benchmark.data.draft_text import card_text
+from benchmark.data.files import as_csv, read_frame, read_rows, read_table, rows_of_frame
 from benchmark.data.load import Dataset, load_dataset
-from benchmark.data.raw import as_csv, read_rows, rows_of_frame
-from benchmark.data.sniff import read_frame
 from benchmark.errors import DataError
 from benchmark.file_options import FileOptions
 from tests.helpers.made_up_files import people, text
@@ -91,13 +90,12 @@ def test_every_kind_of_file_gives_the_same_rows(name: str, tmp_path: Path) -> No
     ],
 )
 def test_arff_is_unescaped(line: str, values: list[str], tmp_path: Path) -> None:
-    from benchmark.data.sniff import sniff
 
     path = tmp_path / "a.arff"
     path.write_text(
         "@relation r\n" + "".join(f"@attribute 'c \\'{i}' string\n" for i in range(4)) + f"@data\n{line}\n"
     )
-    columns = sniff(path, tmp_path).columns
+    columns = read_table(path, tmp_path).columns
     assert list(columns) == [f"c '{i}" for i in range(4)]
     assert [column.values[0] for column in columns.values()] == values
 

@@ -18,8 +18,8 @@ from benchmark.data.card import load_card
 from benchmark.data.card_parts import MISSING_MARKS
 from benchmark.data.draft import DoubtError, Draft, draft
 from benchmark.data.draft_text import card_text
+from benchmark.data.files import as_csv
 from benchmark.data.load import Dataset, load_dataset
-from benchmark.data.raw import as_csv
 from benchmark.errors import DataError
 from benchmark.file_options import FileOptions
 

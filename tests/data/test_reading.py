@@ -405,7 +405,7 @@ def test_the_card_of_a_large_packed_file_says_how_large_it_is(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """As the loader unpacks so much only where the card says so."""
-    for module in ("source", "sniff"):
+    for module in ("source", "files"):
         monkeypatch.setattr(f"benchmark.data.{module}.LARGEST", 10_000)
     path = tmp_path / "clean.csv.gz"
     path.write_bytes(gzip.compress(FILES["clean.csv"]().encode()))

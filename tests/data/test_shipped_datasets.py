@@ -12,9 +12,9 @@ import pandas as pd
 import pytest
 
 from benchmark.data.card import Card, list_cards, load_card
+from benchmark.data.files import first_sheet
 from benchmark.data.load import load_dataset
 from benchmark.data.source import Sources, read_sources
-from benchmark.data.xlsx import first_sheet
 from benchmark.declarations import declaration_dir
 from website.dataset_pages import dataset_page
 

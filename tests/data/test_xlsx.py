@@ -9,8 +9,8 @@ from pathlib import Path
 
 import pytest
 
+from benchmark.data.files import first_sheet
 from benchmark.data.load import load_dataset
-from benchmark.data.xlsx import first_sheet
 from benchmark.errors import DataError
 
 WriteCard = Callable[..., Path]
@@ -89,7 +89,7 @@ def test_what_is_no_workbook_is_told(content: bytes, words: str) -> None:
 
 
 def test_a_sheet_that_unpacks_to_too_much(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("benchmark.data.xlsx.LARGEST", 500)
+    monkeypatch.setattr("benchmark.data.files.LARGEST", 500)
     with pytest.raises(DataError, match="not a valid Excel workbook") as error:
         first_sheet(book(), "toy.xlsx")
     assert "more than 500 bytes" in error.value.got

@@ -1,0 +1,684 @@
+"""The reader of all tables: from verified bytes, or a data frame, to columns of distinct values.
+
+Of an unknown file, kind, encoding, separator, header and decimal marks are found out. The standard library
+parses CSV. :func:`pandas.read_csv` would fill rows that are too short with empty values, take the first
+values of longer rows for an index, and tell the line of neither.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import csv
+import io
+import itertools
+import os
+import posixpath
+import re
+import zipfile
+import zlib
+from array import array
+from collections import Counter
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence, Set
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple
+from xml.etree import ElementTree
+
+import numpy as np
+
+from benchmark.data.card_parts import MISSING_MARKS, Source, SourceFile
+from benchmark.data.number_form import PLAIN, Unclear, forms_of, unclear
+from benchmark.data.raw import RawColumn, RawRows
+from benchmark.data.source import LARGEST, read_file
+from benchmark.errors import DataError
+from benchmark.file_options import MOST_MB
+from benchmark.text.words import values_in_list
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+DELIMITERS = (",", ";", "\t", "|", " ")  # separators of a line's values, the most usual first
+_SAMPLE_LINES, _MOST_BEFORE_HEADER = 300, 20
+_NUMBERED = re.compile(r"column_\d+")  # names of columns without a header
+_UTF_16 = (b"\xff\xfe", b"\xfe\xff")
+_ARFF = re.compile(
+    rb"(?:\xef\xbb\xbf)?(?:[ \t\r]*(?:%[^\n]*)?\n)*[ \t]*@(?:relation|attribute)\s", re.IGNORECASE
+)
+_RELATIONS = "xl/_rels/workbook.xml.rels"
+_NUMBERS = ("integer", "floating", "mixed-integer-float", "decimal")
+_Row = tuple[int, list[str]]  # the number of its last line, and its values
+
+
+@dataclass(frozen=True)
+class RawTable:
+    """A file's content, and how it was read."""
+
+    source: Source
+    columns: dict[str, RawColumn]
+    # Sentences on what a look at the file may miss: encoding, lines above the header, further sheets, blanks
+    # around values, and forms of numbers.
+    remarks: tuple[str, ...]
+    unclear: Mapping[str, Unclear] = field(default_factory=dict)  # columns with two readings, by name
+
+    @property
+    def n_rows(self) -> int:
+        """Number of rows."""
+        return len(next(iter(self.columns.values())).rows)
+
+
+def read_table(
+    path: Path,
+    folder: Path,
+    *,
+    thousands: str | Sequence[str] | None = None,
+    decimals: str | Sequence[str] | None = None,
+    most_mb: float = MOST_MB,
+    named: Set[str] = frozenset(),
+    content: bytes | None = None,
+) -> RawTable:
+    """Return the content of a file without a card: CSV, ARFF, an Excel workbook or Parquet, gzipped or not.
+
+    ``folder`` is the card's, which names the file from there. ``thousands`` and ``decimals`` name columns, as
+    A,B, whose point or comma separates thousands or stands before decimals. The first line is the header,
+    unless the ``named`` columns are called ``column_1``, ``column_2`` and so on. ``content`` is the unpacked
+    file, where it was read before. A DataError says that the file is missing, no table, or larger than
+    ``most_mb``, that a line does not fit the others, or that several columns have a named one's name.
+    """
+    content = _content(path, most_mb) if content is None else content
+    kind = _kind(content, path)
+    size = len(content) if len(content) > LARGEST else None  # the card must allow so much to be unpacked
+    file = SourceFile(path=_from(path, folder), size=size)
+    source = Source(files=(file,), format=kind)
+    remarks = []
+    if kind in ("csv", "arff"):
+        encoding = _encoding(content, path)
+        source = source.model_copy(update={"encoding": encoding})
+        if encoding in ("cp1252", "latin-1"):
+            guess = "which is a guess: look at letters with accents"
+            remarks.append(f"The text is {encoding.upper()}, {guess}.")
+    if kind == "xlsx" and len(sheets := sheet_names(content)) > 1:
+        remarks.append(f"Of {len(sheets)} sheets the first, {sheets[0]!r}, is read.")
+    if kind in ("csv", "xlsx"):
+        layout = _layout(_samples(content, source, path), path, named)
+        file = file.model_copy(update={"skip_lines": layout.skip_lines})
+        changes = {"files": (file,), "delimiter": layout.delimiter, "column_names": layout.names}
+        source = source.model_copy(update=changes)
+        remarks += [layout.remark] * bool(layout.remark)
+    rows = read_rows(content, source, file, str(path))
+    refuse_repeated(named & {*rows.renamed.values()})
+    return _table(rows, source, path, remarks, thousands, decimals)
+
+
+def frame_table(frame: pd.DataFrame, file: str) -> RawTable:
+    """Return the content of a frame, for a card that reads it from a CSV file of this name."""
+    source = Source(files=(SourceFile(path=file),), format="csv")
+    return _table(rows_of_frame(frame, file), source, Path(file))
+
+
+def _table(
+    rows: RawRows,
+    source: Source,
+    path: Path,
+    remarks: Sequence[str] = (),
+    thousands: str | Sequence[str] | None = None,
+    decimals: str | Sequence[str] | None = None,
+) -> RawTable:
+    """Return a table whose numbers are read in the form that all numbers of their column have."""
+    if not len(rows.lines):
+        expected = "rows below the header"
+        raise DataError(f"{path} has no rows", expected=expected, got="none", remedy="get the file again")
+    remarks = [*remarks]
+    if numbered := [name for name, own in rows.renamed.items() if own]:
+        remarks.append(f"Columns of the same name are numbered: {', '.join(numbered)}.")
+    if unnamed := [name for name, own in rows.renamed.items() if not own]:
+        remarks.append(f"Columns without a name get one: {', '.join(unnamed)}.")
+    for name, odd in rows.padded.items():
+        what = f"blanks around values do not count, so that {odd!r} is {odd.strip()!r}"
+        remarks.append(f"{name}: {what}.")
+    known = rows.columns.__contains__
+    separates = dict.fromkeys(values_in_list(thousands, known, "thousands"), True)
+    separates |= dict.fromkeys(values_in_list(decimals, known, "decimals"), False)
+    # Of a frame, types are known.
+    values = {
+        name: [value for value in column.values if value not in MISSING_MARKS]
+        for name, column in rows.columns.items()
+        if column.marks is MISSING_MARKS
+    }
+    forms = {name: forms_of(texts) for name, texts in values.items()}
+    commas = source.delimiter == ";" and any(
+        len(forms[name]) == 1 and forms[name][0].decimal == "," and any("," in text for text in texts)
+        for name, texts in values.items()
+    )
+    columns, doubts = dict(rows.columns), {}
+    for name, fitting in forms.items():
+        if len(fitting) > 1 and name in separates:
+            fitting = tuple(form for form in fitting if (form.thousands is not None) == separates[name])
+        elif len(fitting) > 1 and commas:
+            fitting = tuple(form for form in fitting if form.decimal == ",")
+        elif len(fitting) > 1:
+            doubts[name] = unclear(values[name], fitting)
+        form = fitting[0] if fitting else None
+        columns[name] = replace(columns[name], form=form)
+        if form is None or (form == PLAIN and name not in separates):
+            continue
+        if marked := [v for v in values[name] if form.number(v) is not None and not v.isdigit()]:
+            example = max(marked, key=lambda value: (len(value), value))
+            remarks.append(f"Numbers of {name}: {example!r} is read as {form.number(example):.12g}.")
+    return RawTable(source, columns, tuple(remarks), doubts)
+
+
+def read_frame(
+    path: Path,
+    *,
+    named: Set[str] = frozenset(),
+    known: Mapping[str, Set[str]] | None = None,
+    thousands: str | Sequence[str] | None = None,
+    decimals: str | Sequence[str] | None = None,
+    most_mb: float = MOST_MB,
+) -> pd.DataFrame:
+    """Return the table in a file without a card: CSV, ARFF, an Excel workbook or Parquet, gzipped or not.
+
+    Values of a Parquet file keep their types. Others are text without blanks around it, or None if they are
+    missing; numbers are as Python writes them. ``known`` are values by column that are not missing, such as
+    ``NA``. ``frame.attrs`` has ``betabench_remarks`` on the file, the columns whose numbers are
+    ``betabench_unclear``, with an example, and those with ``betabench_na``: missing values that are written
+    ``NA``. Other parameters and errors are those of :func:`read_table`.
+    """
+    import pandas as pd
+
+    content = _content(path, most_mb)
+    if _kind(content, path) == "parquet":
+        return parquet_frame(content, str(path))
+    table = read_table(
+        path, path.parent, thousands=thousands, decimals=decimals, named=named, content=content
+    )
+    columns, written_na = {}, []
+    for name, column in table.columns.items():
+        column = replace(column, marks=column.marks - (known or {}).get(name, frozenset()))
+        values = np.array(column.values, dtype=object)
+        if column.form not in (None, PLAIN):
+            numeric = ~np.isnan(column.numbers)
+            values[numeric] = [column.form.plain(value) for value in values[numeric]]
+        values[column.missing] = None
+        columns[name] = values[column.rows]
+        written_na += [name] if "NA" in column.values and "NA" in column.marks else []
+    frame = pd.DataFrame(columns)
+    frame.attrs["betabench_remarks"] = table.remarks
+    frame.attrs["betabench_unclear"] = {name: column.example for name, column in table.unclear.items()}
+    frame.attrs["betabench_na"] = tuple(written_na)
+    return frame
+
+
+def _content(path: Path, most_mb: float) -> bytes:
+    if (content := read_file(path, SourceFile(path=_as_utf8(path)), most=int(1e6 * most_mb))) is None:
+        raise DataError(f"There is no file {path}", remedy="correct the path")
+    return content
+
+
+def _from(path: Path, folder: Path) -> str:
+    """Return a file's path relative to a card's folder."""
+    try:
+        return _as_utf8(Path(os.path.relpath(path, folder)))
+    except ValueError:  # on another drive
+        return _as_utf8(path.resolve())
+
+
+def _as_utf8(path: Path) -> str:
+    """Return a path as text, also where the encoding of file names is not UTF-8."""
+    return os.fsencode(path.as_posix()).decode("utf-8", "replace")
+
+
+def _kind(content: bytes, path: Path) -> Literal["csv", "arff", "xlsx", "parquet"]:
+    """Return the kind of a file; a DataError says that it is no table."""
+    if content.startswith(b"PAR1"):
+        return "parquet"
+    if content.startswith(b"PK") and b"xl/workbook.xml" in content:
+        return "xlsx"
+    if _ARFF.match(content):
+        return "arff"
+    if not content.strip() or (b"\0" in content and not content.startswith(_UTF_16)):
+        raise DataError(
+            f"{path} cannot be read as a table",
+            expected="a CSV file with a header and rows, an ARFF, Parquet or Excel file (.xlsx)",
+            got="no text: it has bytes of value 0" if content.strip() else "empty",
+            remedy="save it as CSV, or read it with pandas and give benchmark.quick the frame",
+        )
+    return "csv"
+
+
+def _encoding(content: bytes, path: Path) -> str:
+    """Return a file's encoding."""
+    # charset-normalizer 3.5 would be wrong more often, and as sure. It read none of 24 small western tables
+    # right, which these encodings all do, and 20 of 42 others.
+    wide = content.startswith(_UTF_16)
+    for encoding in ("utf-16",) if wide else ("utf-8-sig", "cp1252", "latin-1"):
+        with contextlib.suppress(UnicodeDecodeError):
+            content.decode(encoding)
+            return encoding
+    raise DataError(f"{path} is not text in the encoding that its byte order mark names", got=encoding)
+
+
+class _Layout(NamedTuple):
+    """Where the rows of a file begin, and how their values are separated."""
+
+    delimiter: str
+    names: tuple[str, ...] | None  # names of the columns, if no line has them
+    skip_lines: int
+    remark: str
+
+
+def _samples(content: bytes, source: Source, path: Path) -> dict[str, list[_Row]]:
+    """Return the first rows that are not blank by each separator of values, up to the first error of CSV."""
+    samples: dict[str, list[_Row]] = {}
+    if source.format == "xlsx":
+        samples[","] = first_sheet(content, str(path))[:_SAMPLE_LINES]
+        return samples
+    lines = io.StringIO(decoded(content, source, str(path)), newline="")
+    text = "".join(itertools.islice(lines, _SAMPLE_LINES))
+    for delimiter in DELIMITERS:
+        samples[delimiter] = []
+        with contextlib.suppress(csv.Error):  # the sample may cut a quote, or the separator may be wrong
+            samples[delimiter].extend(csv_rows(text, delimiter))
+    return samples
+
+
+def _layout(samples: Mapping[str, list[_Row]], path: Path, named: Set[str]) -> _Layout:
+    """Return the layout of a file: the header has the ``named`` columns, or as many values as other lines.
+
+    Of several separators, the one that gives most columns counts; blanks separate words as well, so they come
+    last. Named columns of the form ``column_1`` say that there is no header.
+    """
+    # csv.Sniffer finds no separator in adult.test, which begins with a remark, and takes its first row for a
+    # header.
+    layouts = []
+    for order, (delimiter, sample) in enumerate(samples.items()):
+        rows = [(line, [cell.strip() for cell in row]) for line, row in sample if "".join(row).strip()]
+        width, times = Counter(len(row) for _, row in rows).most_common(1)[0] if rows else (0, 0)
+        before = next((i for i, (_, row) in enumerate(rows) if len(row) == width), 0)
+        if width > 1 and before <= _MOST_BEFORE_HEADER and times >= 0.9 * (len(rows) - before):
+            layouts.append((delimiter == " ", before, -width, order, delimiter, rows))
+    if not layouts:
+        first = next((" ".join(row) for sample in samples.values() for _, row in sample), "")
+        raise DataError(
+            f"{path} is no table with columns",
+            expected="two columns or more, with the same number of values in each line",
+            got=repr(first[:80]),
+            remedy="save it as CSV with a header",
+        )
+    _, start, width, _, delimiter, rows = min(layouts)
+    width = -width
+    headers = (i for i, (_, row) in enumerate(rows[: _MOST_BEFORE_HEADER + 1]) if named and named <= {*row})
+    # R writes a header without a name for the rows' own names.
+    at = next(headers, start - (start > 0 and len(rows[start - 1][1]) == width - 1))
+    (line, header), above = rows[at], rows[at - 1][0] if at else 0
+    if len(header) == width - 1:
+        if all(row[-1] == "" for _, row in rows[at + 1 :]):
+            names = distinct_names([*header, ""])
+            return _Layout(delimiter, names, line, "Rows end with a separator, the header does not.")
+        names = distinct_names(["row", *header])
+        return _Layout(delimiter, names, line, "Rows have a name, for which the header has no column.")
+    if named and named.isdisjoint(header) and all(map(_NUMBERED.fullmatch, named)):
+        names = distinct_names([""] * width)
+        return _Layout(delimiter, names, above, "The first line is a row: columns have numbers, as named.")
+    remark = f"The header is below line {above}." if above else ""
+    return _Layout(delimiter, None, above, remark)
+
+
+# ----------------------------------------------------------------------------------------------------- rows
+
+
+def read_rows(
+    content: bytes, source: Source, file: SourceFile, location: str, used: Collection[str] | None = None
+) -> RawRows:
+    """Return the rows of a file from its verified content, with all columns or those ``used``.
+
+    ``source`` says how the file is read, and ``file`` how many lines are skipped. A DataError says that the
+    content is not of its format or encoding, is empty, or has a line that does not fit the header.
+    """
+    if source.format == "parquet":
+        return rows_of_frame(parquet_frame(content, location), location)
+    try:
+        given, rows = _opened(content, source, file, location)
+        header = distinct_names(given)
+        # Each value is stored once, each cell as a number. Cells of other columns do not outlive their row.
+        kept: list[tuple[int, dict[str, int], array[int]]] = [
+            (i, {}, array("i")) for i, name in enumerate(header) if used is None or name in used
+        ]
+        lines = array("q")
+        for line, row in rows:
+            if len(row) != len(header):
+                raise DataError(
+                    f"Line {line} of {location} does not fit the others and the header",
+                    expected=f"{len(header)} values",
+                    got=f"{len(row)} values",
+                    remedy="correct the line, get the file again if it is truncated, or correct 'delimiter' "
+                    "and 'skip_lines' in the card",
+                )
+            lines.append(line)
+            for i, values, codes in kept:
+                codes.append(values.setdefault(row[i], len(values)))
+    except csv.Error as error:
+        raise DataError(
+            f"The source file {location} is not valid {source.format.upper()}",
+            got=str(error),
+            remedy="the file may be truncated; get it again; else correct quotes, or 'delimiter' in the card",
+        ) from error
+    columns = {
+        header[i]: RawColumn.from_written(header[i], values, np.array(codes, dtype=np.intp))
+        for i, values, codes in kept
+    }
+    padded = {header[i]: odd for i, values, _ in kept if (odd := _padded(values))}
+    renamed = {name: own for name, own in zip(header, given, strict=True) if name != own}
+    files = np.full(len(lines), location, dtype=object)
+    return RawRows(header, columns, np.array(lines, dtype=np.intp), files, renamed, padded)
+
+
+def _padded(values: Collection[str]) -> str:
+    """Return a value that differs from another one in blanks only, or an empty text."""
+    return next((v for v in values if v != v.strip() and v.strip() and v.strip() in values), "")
+
+
+def _opened(
+    content: bytes, source: Source, file: SourceFile, location: str
+) -> tuple[list[str], Iterator[_Row]]:
+    """Return the names in a file's header, or those of ``source``, and the file's rows."""
+    names, skip = list(source.column_names or ()), file.skip_lines
+    if source.format == "arff":
+        declared, rows = _arff(decoded(content, source, location), location)
+        return names or declared, rows
+    if source.format == "xlsx":
+        rows = (row for row in first_sheet(content, location) if row[0] > skip)
+    else:
+        rows = csv_rows(decoded(content, source, location), source.delimiter, skip)
+    if names:
+        return names, rows
+    if (header := next(rows, None)) is None:
+        raise DataError(
+            f"The source file {location} is empty",
+            expected="a header line and rows",
+            got=f"no line after the first {skip}" if skip else "no line",
+            remedy="get the file again, or correct 'skip_lines' in the card",
+        )
+    return [name.strip() for name in header[1]], rows
+
+
+def decoded(content: bytes, source: Source, location: str) -> str:
+    """Return a file's text; a DataError says that it is not in the encoding of its card."""
+    try:
+        return content.decode(source.encoding)
+    except (UnicodeDecodeError, LookupError) as error:  # or there is no such encoding
+        raise DataError(
+            f"The source file {location} is not text in the encoding of its card",
+            expected=source.encoding,
+            got=str(error),
+            remedy="correct source.encoding in the card",
+        ) from error
+
+
+def csv_rows(text: str, delimiter: str, skip_lines: int = 0) -> Iterator[_Row]:
+    """Yield the rows of a CSV file that are not blank."""
+    lines = io.StringIO(text, newline="")
+    for _ in range(skip_lines):
+        lines.readline()
+    reader = csv.reader(lines, delimiter=delimiter, skipinitialspace=True, strict=True)
+    for row in reader:
+        if len(row) > 1 or (row and row[0].strip()):
+            yield skip_lines + reader.line_num, row
+
+
+def distinct_names(names: Sequence[str]) -> tuple[str, ...]:
+    """Return names for columns: the second ``a`` becomes ``a.1``, and the third without one ``column_3``."""
+    distinct: list[str] = []
+    for i, given in enumerate(names, 1):
+        name = given or f"column_{i}"
+        if name in distinct:
+            numbered = (f"{name}.{k}" for k in itertools.count(1))
+            name = next(free for free in numbered if free not in distinct and free not in names)
+        distinct.append(name)
+    return tuple(distinct)
+
+
+# ----------------------------------------------------------------------------------------------------- ARFF
+
+
+def _arff(text: str, location: str) -> tuple[list[str], Iterator[_Row]]:
+    """Return an ARFF file's names and its rows, unescaped.
+
+    A DataError says that the file has no data, or lists only values other than 0 (sparse rows).
+    """
+    lines = io.StringIO(text, newline=None)
+    names = []
+    for number, line in enumerate(lines, start=1):
+        keyword, *declared = line.split(maxsplit=1) or [""]
+        if keyword.lower() == "@attribute" and declared and (name := _ARFF_NAME.match(declared[0])):
+            names.append(_arff_value(name).strip())
+        elif keyword.lower() == "@data":
+            return names, _arff_rows(lines, number, location)
+    raise DataError(
+        f"The source file {location} is not valid ARFF",
+        expected="a line '@data'",
+        got="none",
+        remedy="the file may be truncated; get it again",
+    )
+
+
+def _arff_rows(lines: Iterable[str], lines_before: int, location: str) -> Iterator[_Row]:
+    for number, line in enumerate(lines, lines_before + 1):
+        bare = line.strip()
+        if not bare or bare.startswith("%"):
+            continue
+        if bare.startswith("{"):
+            raise DataError(
+                f"Line {number} of {location} is a sparse row, which lists only values other than 0",
+                expected="rows with a value for each attribute",
+                got=bare[:80],
+                remedy="save it without sparse rows: in Weka with the filter SparseToNonSparse",
+            )
+        quoted = "'" in bare or '"' in bare
+        yield number, list(_arff_cells(bare)) if quoted else bare.split(",")
+
+
+def _arff_cells(line: str) -> Iterator[str]:
+    # No parser of CSV takes both kinds of quotes, or backslashes within them.
+    end, more = 0, ","
+    while more:
+        if (cell := _ARFF_CELL.match(line, end)) is None:
+            raise csv.Error(f"a quote does not enclose a value in {line[:80]!r}")
+        yield _arff_value(cell)
+        end, more = cell.end(), cell[3]
+
+
+_ARFF_QUOTED = r"""(?:(['"])((?:(?!\1)[^\\]|\\.)*)\1|"""
+_ARFF_CELL = re.compile(rf"""\s*{_ARFF_QUOTED}(?!['"])[^,]*?)\s*(,|$)""")
+_ARFF_NAME = re.compile(rf"{_ARFF_QUOTED}[^\s{{]+)")
+_ESCAPE = re.compile(r"\\(u[0-9A-Fa-f]{4}|.)")
+_ESCAPED = {"n": "\n", "r": "\r", "t": "\t"}
+
+
+def _arff_value(match: re.Match[str]) -> str:
+    """Return a value of ARFF without its quotes; a backslash gives the next character its plain meaning."""
+    if match[1] is None:
+        return match[0].rstrip(",").strip()
+
+    def plain(escape: re.Match[str]) -> str:
+        code = escape[1]
+        return chr(int(code[1:], 16)) if len(code) > 1 else _ESCAPED.get(code, code)
+
+    return _ESCAPE.sub(plain, match[2])
+
+
+# ---------------------------------------------------------------------------------------------------- Excel
+
+
+# Cards compare values as they are written, so a reader that converts dates and numbers is not needed.
+
+
+def first_sheet(content: bytes, location: str) -> list[_Row]:
+    """Return the rows of the first sheet of a workbook (.xlsx) that are not blank, each with its number.
+
+    Values are as stored: a date is its serial number, a truth value TRUE or FALSE, a formula its last value.
+    A DataError says that the file is no workbook, or too large.
+    """
+    try:
+        with zipfile.ZipFile(io.BytesIO(content)) as book:
+            sheet, shared = _parsed(book, _sheet_path(book)), []
+            if "xl/sharedStrings.xml" in book.namelist():
+                shared = [
+                    _cell_text(item) for item in _parsed(book, "xl/sharedStrings.xml").iterfind("{*}si")
+                ]
+            rows = list(_sheet_rows(sheet, shared))
+    except (zipfile.BadZipFile, zlib.error, ElementTree.ParseError, LookupError, ValueError) as error:
+        raise DataError(
+            f"The source file {location} is not a valid Excel workbook",
+            expected="a file .xlsx with a sheet",
+            got=str(error.args[0] if error.args else error),
+            remedy="get it again, or save the sheet as CSV and correct 'format' under [source]",
+        ) from error
+    width = len(rows[0]) if rows else 0
+    return [(n, [*row, *[""] * (width - len(row))]) for n, row in enumerate(rows, 1) if any(row)]
+
+
+def sheet_names(content: bytes) -> list[str]:
+    """Return the names of the sheets of a workbook that :func:`first_sheet` reads."""
+    with zipfile.ZipFile(io.BytesIO(content)) as book:
+        sheets = _parsed(book, "xl/workbook.xml").iterfind("{*}sheets/{*}sheet")
+        return [sheet.get("name", "") for sheet in sheets]
+
+
+def _parsed(book: zipfile.ZipFile, name: str) -> ElementTree.Element:
+    if book.getinfo(name).file_size > LARGEST:
+        raise ValueError(f"{name} has more than {LARGEST:,} bytes")
+    xml = book.read(name)
+    if b"<!DOCTYPE" in xml:  # entities could blow up a small file, and workbooks have none
+        raise ValueError(f"{name} declares a document type")
+    return ElementTree.fromstring(xml)
+
+
+def _sheet_path(book: zipfile.ZipFile) -> str:
+    (first, *_) = _parsed(book, "xl/workbook.xml").iterfind("{*}sheets/{*}sheet")
+    identifier = next(value for name, value in first.items() if name.endswith("}id"))
+    targets = {relation.get("Id"): relation.get("Target") or "" for relation in _parsed(book, _RELATIONS)}
+    return posixpath.join("/xl", targets[identifier]).removeprefix("/")
+
+
+def _sheet_rows(sheet: ElementTree.Element, shared: list[str]) -> Iterator[list[str]]:
+    """Yield the cells of each row, blank rows included."""
+    numbers = itertools.count(1)
+    for row in sheet.iterfind("{*}sheetData/{*}row"):
+        while next(numbers) < int(row.get("r", 0)):
+            yield []
+        cells: list[str] = []
+        for cell in row.iterfind("{*}c"):
+            if letters := re.match("[A-Z]+", cell.get("r", "")):
+                cells += [""] * (_place_of(letters[0]) - len(cells))
+            cells.append(_cell(cell, shared))
+        yield cells
+
+
+def _place_of(letters: str) -> int:
+    """Return the position of a column: 0 for A, 26 for AA."""
+    position = 0
+    for letter in letters:
+        position = 26 * position + ord(letter) - ord("A") + 1
+    return position - 1
+
+
+def _cell(cell: ElementTree.Element, shared: list[str]) -> str:
+    kind, value = cell.get("t"), cell.findtext("{*}v") or ""
+    if kind == "inlineStr":
+        inline = cell.find("{*}is")
+        return "" if inline is None else _cell_text(inline)
+    if kind == "s":
+        return shared[int(value)]
+    return {"0": "FALSE", "1": "TRUE"}[value] if kind == "b" else value
+
+
+def _cell_text(item: ElementTree.Element) -> str:
+    """Return a text without its pronunciation; parts of different style are joined."""
+    return "".join(part.text or "" for path in ("{*}t", "{*}r/{*}t") for part in item.iterfind(path))
+
+
+# --------------------------------------------------------------------------------------------------- frames
+
+
+def rows_of_frame(frame: pd.DataFrame, location: str) -> RawRows:
+    """Return the rows of a frame, with types believed: text is text, even if it looks like numbers.
+
+    Values are text as in :func:`as_csv`, and only missing values are missing. Errors are the same.
+    """
+    names = _names(frame)
+    columns = {name: _typed(name, frame.iloc[:, i]) for i, name in enumerate(names)}
+    files = np.full(len(frame), location, dtype=object)
+    return RawRows(tuple(names), columns, np.arange(1, len(frame) + 1), files)
+
+
+def as_csv(frame: pd.DataFrame) -> str:
+    """Return a frame as CSV text; a DataError names a column that is twice."""
+    text: str = frame.set_axis(_names(frame), axis=1).to_csv(index=False, lineterminator="\n")
+    return text
+
+
+def _names(frame: pd.DataFrame) -> list[str]:
+    names = [str(name).strip() for name in frame.columns]
+    refuse_repeated({name for name in names if names.count(name) > 1})
+    return names
+
+
+def refuse_repeated(names: Collection[str]) -> None:
+    """Raise a DataError if several columns have one of some names."""
+    if names:
+        raise DataError(
+            "Columns have the same name",
+            expected="a different name for each column",
+            got=", ".join(map(repr, sorted(names))) + " more than once",
+            remedy="rename or drop columns",
+        )
+
+
+def _typed(name: str, series: pd.Series[Any]) -> RawColumn:
+    """Return a column of a frame; of an object column, the types of its values count."""
+    import pandas as pd
+
+    is_number = pd.api.types.is_numeric_dtype(series) and not pd.api.types.is_bool_dtype(series)
+    order: list[str] = []
+    if series.dtype == object:
+        is_number = pd.api.types.infer_dtype(series) in _NUMBERS
+        series = series.map(str, na_action="ignore")  # 1 and True are equal, and are not the same value
+    elif isinstance(series.dtype, pd.CategoricalDtype) and series.cat.ordered:
+        order = _texts(series.cat.categories)
+    codes, distinct = pd.factorize(series)
+    values = _texts(distinct)
+    if (codes < 0).any():
+        values.append("")  # code -1
+    form = PLAIN if is_number else None
+    return RawColumn.from_written(name, values, codes, form=form, marks=frozenset({""}), order=tuple(order))
+
+
+def _texts(values: Any) -> list[str]:
+    """Return distinct values as pandas writes them."""
+    import pandas as pd
+
+    text = pd.Series(values).to_csv(index=False, header=False, lineterminator="\n")
+    return [row[0].strip() for row in csv.reader(io.StringIO(text, newline=""))]
+
+
+def parquet_frame(content: bytes, location: str) -> pd.DataFrame:
+    """Return the frame in a Parquet file; a DataError says that it cannot be read, or needs a package."""
+    import pandas as pd
+
+    try:
+        frame = pd.read_parquet(io.BytesIO(content))
+    except ImportError as error:
+        raise DataError(
+            "Parquet files need the package pyarrow, which is not installed",
+            got=location,
+            remedy="pip install 'betabench[parquet]', or save the table as CSV",
+        ) from error
+    except (ValueError, OSError) as error:  # pyarrow's own errors are among these
+        raise DataError(
+            f"{location} cannot be read",
+            expected="a Parquet file",
+            got=str(error).strip(),
+            remedy="save it again, or as CSV",
+        ) from error
+    return frame.reset_index() if frame.index.name is not None else frame
