@@ -471,6 +471,8 @@ def test_what_a_file_leaves_open_is_refused_with_what_to_type(capsys: pytest.Cap
     assert main([*command, "--deprived", "2"]) == 2
     error = capsys.readouterr().err
     assert "'sex' has 3 values: '1' (975 rows), '2' (975 rows), '9' (50 rows)" in error
+    assert "Proposed are all other values: take out those of neither side" in error
+    assert "decide what is right" in error
     assert not Path("sens9.toml").exists()
     remedy = error.splitlines()[-1]
     assert remedy == f"betabench {shlex.join(command)} --deprived 2 --favored=1,9"
@@ -487,7 +489,9 @@ def test_in_python_the_error_has_the_parameters_to_add(monkeypatch: pytest.Monke
     with pytest.raises(DoubtError) as raised:
         benchmark.quick(frame, **asked)
     options = raised.value.options
-    assert f"add unfavorable={options['unfavorable']!r}. This is a proposal" in str(raised.value)
+    assert f"add unfavorable={options['unfavorable']!r}. You decide: this is only a proposal" in str(
+        raised.value
+    )
     assert options == {"unfavorable": "NO,No,False,0,no,Yes,1.0,yes,True"}
     with pytest.raises(StoppedError):
         benchmark.quick(frame, **{**asked, "favorable": "1,1.0,Yes,yes,True"}, unfavorable="NO,No,False,0,no")

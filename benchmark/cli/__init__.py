@@ -57,7 +57,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
         command = ""
         if isinstance(error, DoubtError):
-            error.remedy = "type this command, with other values where these are wrong"
+            error.remedy = "decide what is right, correct this proposal, and type it"
             command = f"\nbetabench {shlex.join(typed)} {error.typed}"  # a line to paste
         print(f"betabench: {error}{command}", file=sys.stderr)
         return EXIT_USAGE

@@ -20,8 +20,8 @@ from benchmark.data.files import RawTable, frame_table, read_table
 from benchmark.data.load import Coder
 from benchmark.data.number_form import PLAIN, Unclear
 from benchmark.data.raw import DATES, MOST_STATES, NO_STATES, Mask, RawColumn, like_weight
-from benchmark.data.reading import FEW_ROWS, ColumnReading, LeftOut, Part, Reading, left_out
-from benchmark.data.states import MISSING, feature
+from benchmark.data.reading import FEW_ROWS, ColumnReading, LeftOut, Part, Reading, differ_clearly, left_out
+from benchmark.data.states import MISSING, RARE_STATES, feature
 from benchmark.data.table import Column, Schema, Table
 from benchmark.errors import DataError
 from benchmark.file_options import MIN_COUNT, FileOptions, Named
@@ -71,7 +71,7 @@ class DoubtError(DataError):
             self.options[name] = f"{before},{value}" if before else value
         what = " ".join(f"{text.rstrip('.')}." for text, _ in questions)
         added = ", ".join(f"{name}={value!r}" for name, value in self.options.items())
-        super().__init__(what, remedy=f"add {added}. This is a proposal: correct its values")
+        super().__init__(what, remedy=f"add {added}. You decide: this is only a proposal")
 
     @property
     def typed(self) -> str:
@@ -224,11 +224,13 @@ class _Drafting:
                 problem, expected="two or more", got=shown(group), remedy="name another --sensitive"
             )
         known = ~group.missing[group.rows] & ~label.missing[label.rows]
-        y = outcome[0].rows(label) if outcome[0] else np.zeros(len(known), dtype=bool)
-        likely = group.values[least_favored(group.rows[known], y[known], len(group.values))]
+        likely = ""
+        if outcome[0]:
+            y = outcome[0].rows(label)
+            likely = group.values[least_favored(group.rows[known], y[known], len(group.values))]
         given = {"deprived": options.deprived, "favored": options.favored}
         groups, more = two_sides(group, likely, **given)
-        if groups == (None, None) and not more:
+        if likely and groups == (None, None) and not more:
             groups, _ = two_sides(group, deprived=(likely,), favored=None)
         drop = self.named["drop"]
         unclear = {name: both for name, both in self.table.unclear.items() if name not in drop}
@@ -282,10 +284,13 @@ class _Drafting:
     def _compare_groups(self, deprived: str, y: Mask, member: Mask) -> None:
         """Warn if the deprived group was not named, or is better off."""
         name = f"{self.sensitive} = {deprived!r}"
-        if not self.names_groups:
-            which = f"{name}, which has the favorable label least often"
-            self.notes.append(f"The deprived group was not named: it is {which}.")
         rate, others = float(y[member].mean()), float(y[~member].mean())
+        if not self.names_groups:
+            which = f"has the favorable label least often ({share(rate)} against {share(others)})"
+            may_be_chance = "" if differ_clearly(y[member], y[~member]) else "; this may be chance"
+            self.notes.append(
+                f"The deprived group was not named: it is {name}, which {which}{may_be_chance}."
+            )
         if round(rate - others, 3) > 0:
             better = f"{share(rate)} of it have the favorable label, {share(others)} of the others"
             self.notes.append(f"{name} is better off in these data: {better}.")
@@ -334,6 +339,11 @@ class _Drafting:
         if any(marks):
             listed = few([repr(mark) for mark in marks if mark])
             reasons.append(f"{listed} {'count' if ',' in listed else 'counts'} as missing")
+        # Too few rows for a state of their own have that of others.
+        lacking = entry.get("values", {}).get(marks[0]) if marks else None
+        for which, state in (("rarer", entry.get("others")), ("missing", lacking)):
+            if state not in (None, MISSING, *RARE_STATES):
+                reasons.append(f"{which} values, which are few, are read as {state!r}")
         odd = counted(column, column.odd)
         if 0 < len(odd) <= _MOST_ODD:
             self.odd += [f"{name}={value}" for value, _ in odd]
@@ -574,17 +584,21 @@ def two_sides(
 def _question(column: RawColumn, sides: Mapping[str, Side | None], likely: str) -> Question:
     """Return the question which values are on the sides that are not named."""
     lacking = [option for option, side in sides.items() if side is None]
-    likely = likely or counted(column, ~column.missing)[0][0]
     text = f"{column.name!r} has {column.n_different:,} values: {shown(column)}. So "
     if len(lacking) == 2 and column.has_numbers:
         odd = column.odd
         numbers = column.numbers[column.rows[~odd[column.rows]]]
         above = numbers[numbers > np.nanmin(numbers)]
         middle = max(float(np.nanmedian(numbers)), float(np.nanmin(above)))
-        text += f"--{lacking[0]} must be a condition, or both sides must be named"
+        text += f"--{lacking[0]} must be a condition, or both sides must be named. Proposed is the lower half"
         return text, {lacking[0]: f"< {figure(middle)}", **_as_missing(column, odd)}
-    text += f"--{' and --'.join(lacking)} must be named, and rows on neither side are left out"
-    proposed = {lacking[0]: listed([likely], column)} if len(lacking) == 2 else {}
+    text += f"--{' and --'.join(lacking)} must be named, and rows on neither side are left out. Proposed are "
+    proposed = {}
+    if len(lacking) == 2:
+        text += f"{likely!r}, which has the favorable label least often, and " if likely else ""
+        likely = likely or counted(column, ~column.missing)[0][0]
+        proposed = {lacking[0]: listed([likely], column)}
+    text += "all other values: take out those of neither side, such as unknown ones"
     taken = {value for side in sides.values() if side for value in side.values}
     taken |= {*same_values(column, likely)} if proposed else set()
     rest = [value for value, _ in counted(column, ~column.missing) if value not in taken]

@@ -75,7 +75,7 @@ def _lines(draft: Draft, file: Path, min_count: int, name: str | None) -> Iterat
     if draft.person is not None:
         yield f"person = {toml(draft.person)}  # whose rows stand on one side of every split"
     if draft.exclude:
-        yield f"exclude = {toml(draft.exclude)}  # these rows have no label or no group"
+        yield f"exclude = {toml(draft.exclude)}  # rows without a label or a group, or on neither side"
     for name, reason in draft.dropped.items():
         yield from ("", "[[dropped]]", f"columns = {toml([name])}", f"reason = {toml(reason)}")
     yield from ("", "[source]")

@@ -42,9 +42,11 @@ class Part:
         )
 
     def __str__(self) -> str:
-        named = self.name or few([f"{value!r} ({n:,})" for value, n in self.values], _MOST_SHOWN)
-        favorable = share(self.favorable / self.rows)
-        return f"{self.role}: {self.column} = {named}: {self.rows:,} rows, {favorable} favorable."
+        counted = [f"{value!r}" + f" ({n:,})" * (len(self.values) > 1) for value, n in self.values]
+        text = f"{self.role}: {self.column} = {self.name or few(counted, _MOST_SHOWN)}: {self.rows:,} rows"
+        if self.role in ("favorable", "unfavorable"):
+            return f"{text}."
+        return f"{text}, {share(self.favorable / self.rows)} favorable."
 
 
 @dataclass(frozen=True)
@@ -87,7 +89,7 @@ class ColumnReading:
     def __str__(self) -> str:
         """Return what a reader of the column must know."""
         parts = [f"{self.missing:,} rows lack a value"] * (self.missing > 0)
-        parts += [f"{self.merged:,} rows have rarer values, which are one state"] * (self.merged > 0)
+        parts += [f"{self.merged:,} rows have rarer values"] * (self.merged > 0)
         return "; ".join([*parts, *filter(None, [self.reason])])
 
 
@@ -144,11 +146,16 @@ def left_out(
         if not len(out):
             continue
         compared = f"{share(out.mean())} of them {have}, {share(others.mean())} of the others"
-        together = np.concatenate([out, others]).mean()
-        error = math.sqrt(together * (1 - together) * (1 / len(out) + 1 / len(others)))
-        if abs(out.mean() - others.mean()) > max(_LARGE, _CLEAR * error):
+        if differ_clearly(out, others, _LARGE):
             return LeftOut(n, why, compared, column)
     return LeftOut(n, why, compared)
+
+
+def differ_clearly(some: NDArray[Any], others: NDArray[Any], least: float = 0.0) -> bool:
+    """Return whether the shares of true values differ by more than chance, and by more than ``least``."""
+    together = np.concatenate([some, others]).mean()
+    error = math.sqrt(together * (1 - together) * (1 / len(some) + 1 / len(others)))
+    return bool(abs(some.mean() - others.mean()) > max(least, _CLEAR * error))
 
 
 def parse_rates(text: str) -> dict[str, float]:

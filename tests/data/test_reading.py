@@ -163,12 +163,10 @@ def test_how_the_file_is_read_is_said_first(tmp_path: Path) -> None:
     lines = str(read("lab3.csv", tmp_path, **asked)[0].reading).splitlines()
     n = {word: true("lab3.csv", "y", word) for word in ("approved", "denied", "withdrawn", "pending")}
     assert lines[0] == "How lab3.csv is read, 2,000 of 2,000 rows:"
-    assert (
-        lines[1] == f"- favorable: y = 'approved' ({n['approved']}): {n['approved']} rows, 100 % favorable."
-    )
+    assert lines[1] == f"- favorable: y = 'approved': {n['approved']} rows."
     assert all(f"'{word}' ({rows:,})" in lines[2] for word, rows in n.items() if word != "approved")
-    assert lines[3].startswith("- deprived: sex = 'f' (")
-    assert lines[4].startswith("- favored: sex = 'm' (")
+    assert lines[3].startswith("- deprived: sex = 'f': ")
+    assert lines[4].startswith("- favored: sex = 'm': ")
     assert lines[5] == "- town, dropped: named by --drop"
 
 
@@ -450,3 +448,38 @@ def test_a_card_says_of_a_column_how_it_writes_numbers_and_which_rows_go(tmp_pat
     gone = text.replace("required_edges", 'exclude = { years = ["0"] }\nrequired_edges', 1)
     (tmp_path / "card.toml").write_text(gone, encoding="utf-8")
     assert len(load_dataset(tmp_path / "card.toml").table) == N - true("usd.csv", "years", "0")
+
+
+def test_few_values_that_join_another_state_are_said(tmp_path: Path) -> None:
+    rows = [
+        f"{'fm'[i % 2]},{i % 3 % 2},{'x' if i < 3 else 'ab'[i // 2 % 2]},{'' if i < 2 else 'cd'[i // 3 % 2]}"
+        for i in range(200)
+    ]
+    path = tmp_path / "few.csv"
+    path.write_text("sex,y,rare,gaps\n" + "\n".join(rows) + "\n")
+    made = draft(path, WISH, tmp_path)
+    assert made.columns["rare"].reason == "rarer values, which are few, are read as 'b'"
+    assert made.columns["gaps"].reason.endswith("missing values, which are few, are read as 'c'")
+    text = card_text(made, path, 5)
+    assert "# 3 rows have rarer values; rarer values, which are few, are read as 'b'" in text
+
+
+@pytest.mark.parametrize(("n", "chance"), [(20, True), (2000, False)])
+def test_a_deprived_group_by_default_has_its_share_and_chance_said(
+    n: int, chance: bool, tmp_path: Path
+) -> None:
+    path = tmp_path / "groups.csv"
+    path.write_text(
+        "sex,y,x\n"
+        + "".join(f"{'fm'[i % 2]},{int(i // 2 % 10 < 4 + 2 * (i % 2))},{i // 2 % 5}\n" for i in range(10 * n))
+    )
+    (note,) = draft(path, replace(WISH, deprived=None), tmp_path).reading.warnings
+    shares = "least often (40 % against 60 %)"
+    assert note.endswith(f"{shares}; this may be chance." if chance else f"{shares}.")
+
+
+def test_rows_on_neither_side_and_columns_of_persons_are_called_so(tmp_path: Path) -> None:
+    made, _ = read("sens9.csv", tmp_path, deprived="2", favored="1")
+    assert 'exclude = { sex = ["9"] }  # rows without a label or a group, or on neither side' in card_text(
+        made, Path("sens9.csv"), 5
+    )
