@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from benchmark.data.association import PROXY, cramers_v, finely, is_copy, told_by
-from benchmark.data.card_parts import EQUAL_ROWS, REST, CategoricalColumn, NumericColumn
+from benchmark.data.card_parts import EQUAL_ROWS, MISSING_MARKS, REST, CategoricalColumn, NumericColumn
 from benchmark.data.files import RawTable, frame_table, read_table
 from benchmark.data.load import Coder
 from benchmark.data.number_form import PLAIN, Unclear
@@ -227,6 +227,9 @@ class _Drafting:
         likely = ""
         if outcome[0]:
             y = outcome[0].rows(label)
+            named = ~np.isin(group.values, list(MISSING_MARKS))
+            if (named & ~group.missing).sum() > 1:  # a mark such as ? is not proposed
+                known &= named[group.rows]
             likely = group.values[least_favored(group.rows[known], y[known], len(group.values))]
         given = {"deprived": options.deprived, "favored": options.favored}
         groups, more = two_sides(group, likely, **given)
@@ -598,11 +601,15 @@ def _question(column: RawColumn, sides: Mapping[str, Side | None], likely: str) 
         text += f"{likely!r}, which has the favorable label least often, and " if likely else ""
         likely = likely or counted(column, ~column.missing)[0][0]
         proposed = {lacking[0]: listed([likely], column)}
-    text += "all other values: take out those of neither side, such as unknown ones"
+    text += "all other values"
     taken = {value for side in sides.values() if side for value in side.values}
     taken |= {*same_values(column, likely)} if proposed else set()
     rest = [value for value, _ in counted(column, ~column.missing) if value not in taken]
-    many = len(rest) > MOST_STATES and ALL_OTHERS not in column.values
+    if marks := [value for value in rest if value in MISSING_MARKS and {*rest} - MISSING_MARKS]:
+        text += f" but {few(list(map(repr, marks)))}"
+        rest = [value for value in rest if value not in marks]
+    text += ": take out those of neither side, such as unknown ones"
+    many = len(rest) > MOST_STATES and ALL_OTHERS not in column.values and not marks
     return text, proposed | {lacking[-1]: ALL_OTHERS if many else listed(rest, column)}
 
 

@@ -483,3 +483,15 @@ def test_rows_on_neither_side_and_columns_of_persons_are_called_so(tmp_path: Pat
     assert 'exclude = { sex = ["9"] }  # rows without a label or a group, or on neither side' in card_text(
         made, Path("sens9.csv"), 5
     )
+
+
+def test_no_mark_of_missing_values_is_proposed_for_a_side(tmp_path: Path) -> None:
+    path = tmp_path / "marks.csv"
+    rows = [f"{'fm?'[i % 3]},{['1', '0', 'NA'][i * i % 7 % 3]},{i % 5}" for i in range(210)]
+    path.write_text("sex,y,x\n" + "\n".join(rows) + "\n")
+    with pytest.raises(DoubtError) as raised:
+        draft(path, replace(WISH, deprived=None), tmp_path)
+    options = raised.value.options
+    assert options["unfavorable"] == "0"
+    assert {options["deprived"], options["favored"]} == {"f", "m"}
+    assert "all other values but 'NA': take out" in str(raised.value)
