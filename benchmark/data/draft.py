@@ -35,6 +35,7 @@ if TYPE_CHECKING:
 
 ALL_OTHERS = "*"
 """What an option names for all values that the other side does not."""
+_SIDES = ("favorable", "unfavorable", "deprived", "favored")
 _CONDITION = re.compile(r"(<=|>=|<|>)\s*(\S+)")
 _IN_WORDS = {"<": "below {}", "<=": "up to {}", ">": "above {}", ">=": "{} and more"}
 # Shares of the label's information from which a column is left out, or said to tell much.
@@ -68,7 +69,8 @@ class DoubtError(DataError):
             before = self.options.get(name) or getattr(given, name, None)
             if before is not None and not isinstance(before, str):
                 before = in_list(before)
-            self.options[name] = f"{before},{value}" if before else value
+            # A question about sides proposes a whole side.
+            self.options[name] = f"{before},{value}" if before and name not in _SIDES else value
         what = " ".join(f"{text.rstrip('.')}." for text, _ in questions)
         added = ", ".join(f"{name}={value!r}" for name, value in self.options.items())
         super().__init__(what, remedy=f"add {added}. You decide: this is only a proposal")
@@ -217,12 +219,17 @@ class _Drafting:
     def _sides(self) -> tuple[Sequence[Side], Sequence[Side]]:
         """Return the sides of the label and of the groups; a DoubtError has all that the file leaves open."""
         options, label, group = self.file_options, self.raw[self.label], self.raw[self.sensitive]
+        for option, column in (("label", label), ("sensitive", group)):
+            if column.n_different < 2:
+                blank = " and rows without a value" * bool(column.missing.any())
+                raise DataError(
+                    f"The {option} column {column.name!r} has one value",
+                    expected="two or more",
+                    got=shown(column) + blank,
+                    remedy=f"name another --{option}"
+                    + ", or write a word into the file where no value is an answer" * bool(blank),
+                )
         outcome, questions = two_sides(label, favorable=options.favorable, unfavorable=options.unfavorable)
-        if group.n_different < 2:
-            problem = f"The sensitive column {group.name!r} has one group"
-            raise DataError(
-                problem, expected="two or more", got=shown(group), remedy="name another --sensitive"
-            )
         known = ~group.missing[group.rows] & ~label.missing[label.rows]
         likely = ""
         if outcome[0]:
@@ -275,7 +282,7 @@ class _Drafting:
                     f"{n} row{'s are' if n != 1 else ' is'} {role}, by the column {name!r}",
                     expected=f"{least} or more",
                     got=shown(self.raw[name]),
-                    remedy=f"name other values with --{role}" + ", or lower --min-count" * bool(n),
+                    remedy=f"name other values with --{role}" + f", or add --min-count {n}" * bool(n),
                 )
         left = tuple(left_out(rows & ~read, why, read, *known) for rows, why in rows_out)
         if not self.names_groups and (turning := [rows for rows in left if rows.goes_with]):
@@ -466,7 +473,7 @@ def _by_place(table: RawTable) -> str:
     """Return how to name columns by their place, where a number in the header says that it may be a row."""
     if all(as_number(name) is None for name in table.columns):
         return ""
-    return "; if the first line is a row and no header, name columns by their place: column_1, column_2, ..."
+    return "; if the first line is a row and no header, name columns by their place, as column_1"
 
 
 def missing_roles(table: RawTable, label: str, lacking: Sequence[str]) -> DoubtError:
@@ -600,6 +607,13 @@ def _question(column: RawColumn, sides: Mapping[str, Side | None], likely: str) 
     if len(lacking) == 2:
         text += f"{likely!r}, which has the favorable label least often, and " if likely else ""
         likely = likely or counted(column, ~column.missing)[0][0]
+        if column.counts[~column.missing].max() < MIN_COUNT:
+            raise DataError(
+                f"{column.name!r} has {column.n_different:,} values, and none is in {MIN_COUNT} rows",
+                expected="sides of several rows each",
+                got=shown(column),
+                remedy=f"name another column, or several values with --{' and --'.join(lacking)}",
+            )
         proposed = {lacking[0]: listed([likely], column)}
     text += "all other values"
     taken = {value for side in sides.values() if side for value in side.values}
@@ -608,6 +622,14 @@ def _question(column: RawColumn, sides: Mapping[str, Side | None], likely: str) 
     if marks := [value for value in rest if value in MISSING_MARKS and {*rest} - MISSING_MARKS]:
         text += f" but {few(list(map(repr, marks)))}"
         rest = [value for value in rest if value not in marks]
+    # Values that differ by case alone stand on one side, unless nothing else is left for the other.
+    folded = {value.casefold() for value in taken}
+    alike = {value for value in rest if value.casefold() in folded}
+    if alike and alike != {*rest}:
+        (named,) = proposed or sides.keys() - {*lacking}
+        whole = [value for value, _ in counted(column, ~column.missing) if value in taken | alike]
+        proposed = {named: listed(whole, column)}
+        rest = [value for value in rest if value not in alike]
     text += ": take out those of neither side, such as unknown ones"
     many = len(rest) > MOST_STATES and ALL_OTHERS not in column.values and not marks
     return text, proposed | {lacking[-1]: ALL_OTHERS if many else listed(rest, column)}

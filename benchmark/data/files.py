@@ -241,7 +241,7 @@ def _kind(content: bytes, path: Path) -> Literal["csv", "arff", "xlsx", "parquet
             f"{path} cannot be read as a table",
             expected="a CSV file with a header and rows, an ARFF, Parquet or Excel file (.xlsx)",
             got="no text: it has bytes of value 0" if content.strip() else "empty",
-            remedy="save it as CSV, or read it with pandas and give benchmark.quick the frame",
+            remedy="save it as CSV in UTF-8, or read it with pandas and give benchmark.quick the frame",
         )
     return "csv"
 
@@ -310,7 +310,10 @@ def _layout(samples: Mapping[str, list[_Row]], path: Path, named: Set[str]) -> _
     headers = (i for i, (_, row) in enumerate(rows[: _MOST_BEFORE_HEADER + 1]) if named and named <= {*row})
     # R writes a header without a name for the rows' own names.
     at = next(headers, start - (start > 0 and len(rows[start - 1][1]) == width - 1))
-    (line, header), above = rows[at], rows[at - 1][0] if at else 0
+    line, header = rows[at]
+    above = max(
+        (before for before, _ in samples[delimiter] if before < line), default=0
+    )  # also if it is blank
     if len(header) == width - 1:
         if all(row[-1] == "" for _, row in rows[at + 1 :]):
             names = distinct_names([*header, ""])
@@ -619,7 +622,7 @@ def as_csv(frame: pd.DataFrame) -> str:
 
 
 def _names(frame: pd.DataFrame) -> list[str]:
-    names = [str(name).strip() for name in frame.columns]
+    names = [str(name).strip() or f"column_{i}" for i, name in enumerate(frame.columns, 1)]
     refuse_repeated({name for name in names if names.count(name) > 1})
     return names
 

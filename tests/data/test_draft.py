@@ -176,7 +176,7 @@ def test_the_line_that_keeps_numbers_beside_bins_is_there_to_be_uncommented(tmp_
         (text(rows()), FileOptions("y", "yes", "sex", "X"), "The column 'sex' has no value 'X'"),
         (text(rows(n=8)), FileOptions("y", "yes", "sex", "F"), "Expected: 5 or more"),
         (text(rows(num=spread)), FileOptions("num", "high", "sex"), "write --favorable '>= 10'"),
-        (text(rows(c=lambda _: 1)), FileOptions("y", "yes", "c"), "has one group"),
+        (text(rows(c=lambda _: 1)), FileOptions("y", "yes", "c"), "column 'c' has one value"),
     ],
 )  # fmt: skip
 def test_what_cannot_be_drafted_is_a_sentence(

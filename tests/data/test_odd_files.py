@@ -416,3 +416,61 @@ def test_rows_that_end_with_a_separator_have_no_names(tmp_path: Path) -> None:
     made = draft(tmp_path / "people.csv", WISH, tmp_path)
     assert list(made.columns) == [*frame.columns]
     assert made.dropped == {"column_4": "has no value in any row"}
+
+
+@pytest.mark.parametrize("favorable", ["yes, now", ("yes, now",)])
+def test_values_that_differ_by_case_are_proposed_on_one_side(
+    favorable: str | tuple[str, ...], tmp_path: Path
+) -> None:
+    frame = table(sex=drawn(["F", "f", "M", "m", "x"])).replace({"yes": "yes, now"})
+    frame.loc[::3, "hired"] = frame.loc[::3, "hired"].str.title()
+    wish = replace(WISH, favorable=favorable, deprived=None)
+    with pytest.raises(DoubtError) as raised:
+        read(tmp_path, frame, wish)
+    _, dataset = read(tmp_path, frame, replace(wish, **raised.value.options))
+    assert dataset.table.y.tolist() == (frame["hired"].str.lower() == "yes, now").tolist()
+    groups = frame["sex"].str.lower()[dataset.table.deprived]
+    assert len(dataset.table) == 600
+    assert groups.nunique() == 1
+    assert len(groups) == (frame["sex"].str.lower() == groups.iloc[0]).sum()
+
+
+@pytest.mark.parametrize("groups", ["FM", "FMX"])
+def test_all_others_of_nothing_named_are_asked_about_once(groups: str, tmp_path: Path) -> None:
+    frame, wish = table(sex=drawn(groups)), replace(WISH, deprived=None, favored="*")
+    with pytest.raises(DoubtError) as raised:
+        read(tmp_path, frame, wish)
+    made, _ = read(tmp_path, frame, replace(wish, **raised.value.options))
+    assert made.reading.rows == 600
+
+
+def test_a_header_below_a_row_of_separators_alone_is_found(tmp_path: Path) -> None:
+    text = table(pay=lambda i: f"{i % 90},5").to_csv(index=False, sep=";")
+    (tmp_path / "people.csv").write_text(f"Staff of 2023;;;\n;;;\n{text}")
+    made = draft(tmp_path / "people.csv", WISH, tmp_path)
+    assert (list(made.columns), made.reading.rows) == (["sex", "hired", "job", "pay"], 600)
+
+
+def test_a_column_of_a_frame_without_a_name_gets_its_place(tmp_path: Path) -> None:
+    made = of_frame(tmp_path, table().rename(columns={"job": " "}))
+    assert list(made.columns) == ["sex", "hired", "column_3"]
+
+
+@pytest.mark.parametrize(
+    ("frame", "wish", "words"),
+    [
+        (table().replace({"no": None}), WISH, "Got: 'yes' .* and rows without a value.* write a word into"),
+        (table(sex=lambda i: "FM"[i < 597]), WISH, "3 rows are deprived.*add --min-count 3"),
+        (
+            table(sex=lambda i: f"{1900 + i % 150}-01-01"),
+            replace(WISH, deprived=None),
+            "none is in 5 rows.*name another column, or several values with --deprived and --favored",
+        ),
+        (table().set_axis(["sex", "hired", "7"], axis=1), FileOptions(), "by their place, as column_1"),
+    ],
+)
+def test_what_no_command_clears_says_what_to_do(
+    frame: pd.DataFrame, wish: FileOptions, words: str, tmp_path: Path
+) -> None:
+    with pytest.raises(DataError, match=words):
+        read(tmp_path, frame, wish)

@@ -51,8 +51,8 @@ ASKED: list[tuple[str, dict[str, str | None], dict[str, str], dict[str, int]]] =
     (
         "mix.csv",
         {"favorable": "1,Yes,True"},
-        {"unfavorable": "NO,No,False,0,no,yes"},
-        {"unfavorable": true("mix.csv", "y", "NO", "No", "False", "0", "no", "yes")},
+        {"favorable": "Yes,1.0,1,yes,True", "unfavorable": "NO,No,False,0,no"},
+        {"unfavorable": true("mix.csv", "y", "NO", "No", "False", "0", "no")},
     ),
     (
         "sexmix.csv",
