@@ -630,6 +630,7 @@ def _question(column: RawColumn, sides: Mapping[str, Side | None], likely: str) 
         whole = [value for value, _ in counted(column, ~column.missing) if value in taken | alike]
         proposed = {named: listed(whole, column)}
         rest = [value for value in rest if value not in alike]
+        text += f", and {few(list(map(repr, sorted(alike))))} for --{named}"
     text += ": take out those of neither side, such as unknown ones"
     many = len(rest) > MOST_STATES and ALL_OTHERS not in column.values and not marks
     return text, proposed | {lacking[-1]: ALL_OTHERS if many else listed(rest, column)}

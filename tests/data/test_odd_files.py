@@ -427,6 +427,7 @@ def test_values_that_differ_by_case_are_proposed_on_one_side(
     wish = replace(WISH, favorable=favorable, deprived=None)
     with pytest.raises(DoubtError) as raised:
         read(tmp_path, frame, wish)
+    assert "all other values, and 'Yes, Now' for --favorable: take out" in str(raised.value)
     _, dataset = read(tmp_path, frame, replace(wish, **raised.value.options))
     assert dataset.table.y.tolist() == (frame["hired"].str.lower() == "yes, now").tolist()
     groups = frame["sex"].str.lower()[dataset.table.deprived]
