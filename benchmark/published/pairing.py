@@ -104,7 +104,10 @@ def compare(
     """
     _require_published_names(entry, published)
     columns = [*CELL_KEY, "mean", "ci_low", "ci_high", "n"]
-    means = {row[:-4]: row[-4:] for row in run.summary[columns].itertuples(index=False, name=None)}
+    summary = run.summary[columns]
+    if run.manifest.unit != "beta":  # a dose of 0.5 is not the published β of 0.5
+        summary = summary[summary["level"] == 0]
+    means = {row[:-4]: row[-4:] for row in summary.itertuples(index=False, name=None)}
     keys = published[["dataset", "technique", "beta", "metric"]].itertuples(index=False, name=None)
     ours = pd.DataFrame([_counterpart(run, entry, means, *key) for key in keys])
     suffixes = _suffixes(published, "value")
@@ -246,7 +249,7 @@ def _counterpart(
     if key not in means:
         run_has: list[tuple[str, str, bool]] = [
             ("technique", own, manifest.technique(own) is not None),
-            ("β =", f"{beta:g}", beta in manifest.levels),
+            ("β =", f"{beta:g}", beta in manifest.levels and (manifest.unit == "beta" or beta == 0)),
             ("metric", ours_of.metric, manifest.metric(ours_of.metric) is not None),
         ]
         absent = (f"{kind} {name} is not part of this run" for kind, name, there in run_has if not there)

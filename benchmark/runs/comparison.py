@@ -265,7 +265,8 @@ def _manifest(folder: Path) -> dict[str, Any]:
     return manifest if isinstance(manifest, dict) and isinstance(manifest.get("experiment"), dict) else {}
 
 
-_CELL = list(CELL_COLUMNS)
+_UNIT = "unit of the level"
+_CELL = [*CELL_COLUMNS, _UNIT]
 
 
 @dataclass(frozen=True, eq=False)
@@ -292,6 +293,9 @@ def compare_runs(folder: Path, other: Path) -> RunsComparison:
         read_results(where, run, [m.name for m in run.manifest.metrics])
         for where, run in zip((folder, other), runs, strict=True)
     )
+    for frame, run in zip((ours, theirs), runs, strict=True):  # a dose of 0.05 is not a β of 0.05
+        frame[_UNIT] = run.manifest.unit
+        frame.loc[frame["level"] == 0, _UNIT] = ""
     cells = [pd.MultiIndex.from_frame(frame[_CELL]).unique() for frame in (ours, theirs)]
     n_cells = len(cells[0].intersection(cells[1]))
     if not n_cells:

@@ -320,13 +320,16 @@ def test_what_the_run_lacks_is_a_reason(tmp_path: Path, change: dict[str, Any], 
     ("field", "value", "reason"),
     [
         ("betas", [0.0], "β = 0.5 is not part of this run"),
+        ("doses", [0.5], "β = 0.5 is not part of this run"),
         ("metrics", ["accuracy"], "the summary has no such row"),
     ],
 )
 def test_a_narrowed_run_says_what_it_left_out(tmp_path: Path, field: str, value: Any, reason: str) -> None:
     facts = manifest()
     facts["experiment"][field] = value
-    means = {key: mean for key, mean in MEANS.items() if key[1] == 0}
+    if field == "doses":
+        facts["experiment"] |= {"betas": [], "paired_betas": True}
+    means = MEANS if field == "doses" else {key: mean for key, mean in MEANS.items() if key[1] == 0}
     rows = compare_folder(write_run(tmp_path, facts, means)).rows
     assert (rows["reason"] == reason).sum() == 4
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+import json
 from pathlib import Path
 
 import numpy as np
@@ -138,6 +139,17 @@ def test_two_runs_are_compared_test_by_test(folder: Path, tmp_path: Path) -> Non
     found = compare_runs(alone, folder).differences
     assert (found["identical"] == found["values"]).all()
     assert found["values"].sum() == 2 * len(BIASES) * len(BETAS) * 4 * REPETITIONS * 5
+
+
+def test_a_dose_is_not_compared_with_a_beta_of_the_same_number(folder: Path, tmp_path: Path) -> None:
+    dosed = write_tested_folder(tmp_path / "dosed")
+    manifest = json.loads((dosed / "manifest.json").read_text(encoding="utf-8"))
+    doses = [beta for beta in BETAS if beta > 0]
+    manifest["experiment"] |= {"betas": [], "doses": doses, "paired_betas": True}
+    (dosed / "manifest.json").write_text(json.dumps(manifest), encoding="utf-8")
+    both, same = compare_runs(dosed, folder), compare_runs(folder, folder)
+    assert both.n_cells * len(BETAS) == same.n_cells  # those without planted bias
+    assert {sum(own.values()) for own in both.alone.values()} == {same.n_cells - both.n_cells}
 
 
 def test_what_a_constant_answer_scores_depends_on_the_test() -> None:
