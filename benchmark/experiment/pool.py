@@ -6,9 +6,10 @@ each result. A technique that exceeds its time or memory, or takes the process d
 process.
 
 Cells that share a process could disturb one another. Between two cells a worker restores its working
-directory, environment, standard streams and alarms. A worker with leftover threads or processes is replaced.
-A crash counts against a cell only if the process served no other cell before; otherwise a new process tries
-the cell again. Changes inside shared modules go unnoticed, such as a replaced function of NumPy.
+directory, environment, standard streams, alarms, and NumPy's answer to errors of floating point. A worker
+with leftover threads or processes is replaced. A crash counts against a cell only if the process served no
+other cell before; otherwise a new process tries the cell again. Changes inside shared modules go unnoticed,
+such as a replaced function of NumPy.
 
 Standard output belongs to the command, so the output of techniques is discarded.
 """
@@ -485,6 +486,8 @@ class _ProcessState:
         self._threads = set(threading.enumerate())
         self._had_children = _has_children()
         self._filters = list(warnings.filters)
+        self._numpy = sys.modules.get("numpy")
+        self._floating = None if self._numpy is None else self._numpy.geterr()
 
     @contextlib.contextmanager
     def restored(self) -> Iterator[None]:
@@ -505,6 +508,8 @@ class _ProcessState:
         if os.environ != self._environment:
             os.environ.clear()
             os.environ.update(self._environment)
+        if self._numpy is not None:
+            self._numpy.seterr(**self._floating)
         if hasattr(signal, "setitimer"):
             signal.setitimer(signal.ITIMER_REAL, 0)
 

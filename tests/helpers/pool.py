@@ -86,6 +86,7 @@ class Handler:
                     os.chdir("/")
                     os.environ["DISTURBED"] = "yes"
                     del os.environ["PATH"]
+                    np.seterr(all="raise")
                     sys.stdout.close()
                     sys.stderr.close()
                     os.close(1)
@@ -96,7 +97,8 @@ class Handler:
                     time.sleep(1.2)  # beyond the alarm
                     print("hello")
                     print("hello", file=sys.stderr)
-                    yield os.getpid(), Path.cwd(), os.environ.get("DISTURBED"), os.environ.get("PATH")
+                    found = Path.cwd(), os.environ.get("DISTURBED"), os.environ.get("PATH")
+                    yield os.getpid(), *found, np.geterr()
                 case "set a trap":
                     SETTINGS.add("trap")
                     yield os.getpid()
