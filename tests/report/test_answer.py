@@ -154,7 +154,7 @@ def test_lower_levels_without_the_technique_to_take_are_named() -> None:
         ({"techniques": nothing_shown()[:2]}, "At β = 0.5, First one is not shown to lower discrimination."),
         (
             {"techniques": nothing_shown(reason=Reason(code="one_sample"))},
-            "shown to lower discrimination, in one sample, without an interval.",
+            "shown to lower discrimination (all in one sample, without an interval).",
         ),
         ({"techniques": nothing_shown()[:1]}, "No answer: no technique was compared with doing nothing"),
         (
