@@ -261,7 +261,7 @@ def test_a_mark_with_two_readings_is_refused_with_what_to_type(
     command = ["audit", str(file), "--label", "y", "--prediction", "p", "--score", "s", "--sensitive", "sex"]
     assert main(command) == 2
     line, remedy = capsys.readouterr().err.splitlines()
-    assert "s (such as 1.101) may stand before decimals or separate thousands" in line
-    assert remedy == f"betabench {shlex.join(command)} --decimals=s"
+    assert "'s' has '1.101', which may be 1.101 or 1101" in line
+    assert remedy == f"betabench {shlex.join(command)} --thousands=s"
     assert main([*command, "--thousands", "s"]) == 0
     assert "'8.108' is read as 8108" in capsys.readouterr().out

@@ -27,12 +27,12 @@ from benchmark.audit.outcomes import (
     said_of_sides,
 )
 from benchmark.audit.remarks import remarks_on_columns
-from benchmark.data.draft import DoubtError
+from benchmark.data.draft import DoubtError, about_numbers
 from benchmark.data.files import read_frame
 from benchmark.errors import DataError, ExperimentError, UnknownNameError
 from benchmark.file_options import MOST_MB
 from benchmark.metrics import Predictions
-from benchmark.text.words import as_number, as_text, few, in_list
+from benchmark.text.words import as_number, as_text
 
 MISSING = "(missing)"
 """Group of rows without a sensitive attribute."""
@@ -209,13 +209,9 @@ def prepare(frame: pd.DataFrame, columns: Columns) -> ReadyTable:
             got=f"{len(frame)} rows, each of which lacks one" if len(frame) else "a table without rows",
             remedy="fill these columns, or name others",
         )
-    if numbers := sorted(unclear.keys() & {name for role, name in used if role in _NUMBERS}):
-        shown = few([f"{name} (such as {unclear[name]})" for name in numbers])
-        text = f"A mark in the numbers of {shown} may stand before decimals or separate thousands"
-        names = in_list(numbers)
-        raise DoubtError(
-            [(f"{text}. If it separates thousands, write --thousands {names}", {"decimals": names})]
-        )
+    numbers = {name for role, name in used if role in _NUMBERS}
+    if questions := [*about_numbers({name: unclear[name] for name in unclear if name in numbers})]:
+        raise DoubtError(questions)
     notes = [*remarks]
     classed = {*attributes, *(name for role, name in used if role in OUTCOMES)}
     notes += [

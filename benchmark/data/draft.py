@@ -244,7 +244,7 @@ class _Drafting:
             groups, _ = two_sides(group, deprived=(likely,), favored=None)
         drop = self.named["drop"]
         unclear = {name: both for name, both in self.table.unclear.items() if name not in drop}
-        questions += [*more, *_about_numbers(unclear)]
+        questions += [*more, *about_numbers(unclear)]
         if self.naming and self.person is None:
             found = [f"{name!r} ({n:,} values in {rows:,} rows)" for name, (n, rows) in self.naming.items()]
             text = (
@@ -487,12 +487,12 @@ def missing_roles(table: RawTable, label: str, lacking: Sequence[str]) -> DoubtE
     return DoubtError([(text, {name: "VALUE" if name == "favorable" else "COLUMN" for name in lacking})])
 
 
-def _about_numbers(unclear: Mapping[str, Unclear]) -> Iterator[Question]:
+def about_numbers(unclear: Mapping[str, Unclear]) -> Iterator[Question]:
     """Yield the question whether a mark in some columns separates thousands."""
     texts = [f"{name!r} has {both.example!r}, which may be {both.readings}" for name, both in unclear.items()]
     if texts:
         names = in_list(list(unclear))
-        text = f"The column {'; '.join(texts)}. If it stands before decimals, write --decimals {names}"
+        text = f"The column {'; '.join(texts)}. If the mark stands before decimals, write --decimals {names}"
         yield text, {"thousands": names}
 
 

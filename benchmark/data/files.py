@@ -181,8 +181,7 @@ def read_frame(
     Values of a Parquet file keep their types. Others are text without blanks around it, or None if they are
     missing; numbers are as Python writes them. ``known`` are values by column that are not missing, such as
     ``NA``. ``frame.attrs`` has ``betabench_remarks`` on the file, the columns whose numbers are
-    ``betabench_unclear``, with an example, and those with ``betabench_na``: missing values that are written
-    ``NA``. Other parameters and errors are those of :func:`read_table`.
+    ``betabench_unclear``, and those with ``betabench_na``: missing values that are written ``NA``. Other parameters and errors are those of :func:`read_table`.
     """
     import pandas as pd
 
@@ -204,7 +203,7 @@ def read_frame(
         written_na += [name] if "NA" in column.values and "NA" in column.marks else []
     frame = pd.DataFrame(columns)
     frame.attrs["betabench_remarks"] = table.remarks
-    frame.attrs["betabench_unclear"] = {name: column.example for name, column in table.unclear.items()}
+    frame.attrs["betabench_unclear"] = dict(table.unclear)
     frame.attrs["betabench_na"] = tuple(written_na)
     return frame
 
