@@ -181,7 +181,8 @@ def read_frame(
     Values of a Parquet file keep their types. Others are text without blanks around it, or None if they are
     missing; numbers are as Python writes them. ``known`` are values by column that are not missing, such as
     ``NA``. ``frame.attrs`` has ``betabench_remarks`` on the file, the columns whose numbers are
-    ``betabench_unclear``, and those with ``betabench_na``: missing values that are written ``NA``. Other parameters and errors are those of :func:`read_table`.
+    ``betabench_unclear``, and those with ``betabench_na``: missing values that are written ``NA``. Other
+    parameters and errors are those of :func:`read_table`.
     """
     import pandas as pd
 
