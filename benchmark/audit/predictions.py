@@ -5,6 +5,7 @@ certain, an error says how to name them.
 """
 
 import hashlib
+import itertools
 import shlex
 from collections import Counter
 from collections.abc import Callable, Collection, Hashable, Iterable, Mapping, Sequence, Set
@@ -32,7 +33,7 @@ from benchmark.data.files import read_frame
 from benchmark.errors import DataError, ExperimentError, UnknownNameError
 from benchmark.file_options import MOST_MB
 from benchmark.metrics import Predictions
-from benchmark.text.words import as_number, as_text
+from benchmark.text.words import as_number, as_text, values_in_list
 
 MISSING = "(missing)"
 """Group of rows without a sensitive attribute."""
@@ -63,7 +64,8 @@ def read_predictions(
     frame = read_frame(
         Path(path), named=named, known=known, thousands=thousands, decimals=decimals, most_mb=max_mb
     )
-    for name in known or ():
+    marked = (values_in_list(own, frame.__contains__, "thousands") for own in (thousands, decimals))
+    for name in itertools.chain(known or (), *marked):
         if name not in frame:
             raise UnknownNameError("column", name, map(str, frame.columns))
     _check_names(frame, Path(path).name)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -19,7 +20,34 @@ _COPY = 0.98  # least association of a copy of the sensitive column
 _ENOUGH = 10.0  # rows that would differ by chance, at least, before a column counts as a copy
 
 
-def finely(column: RawColumn) -> NDArray[np.intp]:
+@dataclass(frozen=True)
+class Told:
+    """What a column tells of the label and of the group."""
+
+    is_copy: bool  # whether it tells the group, or the sensitive column tells it, in nearly all rows
+    label: float  # share of the label's information, less the share expected by chance
+    group: float  # Cramér's V with the deprived group, less the value expected by chance
+
+
+def told_by(
+    column: RawColumn,
+    states: NDArray[np.int16],
+    y: NDArray[np.bool_],
+    sensitive: NDArray[np.intp],
+    member: NDArray[np.bool_],
+) -> Told:
+    """Return what a column's states or values, whichever tell more, tell of each row's label and group."""
+    fine = _finely(column)
+    # Of numbers nearly all different, as weights, no model sees which rows share one.
+    values = column.rows if len(column.values) * 5 <= len(column.rows) else fine
+    return Told(
+        _tells(column.rows, member.astype(np.intp)) or _tells(sensitive, column.rows),
+        max(_share_of_information(codes, y) for codes in (states, fine)),
+        max(cramers_v(codes, member) for codes in (states, values)),
+    )
+
+
+def _finely(column: RawColumn) -> NDArray[np.intp]:
     """Return finer codes of a column than its states: up to 50 bins of numbers, or the values."""
     numbers = column.numbers[column.rows]
     if np.isnan(numbers).mean() > 0.5:
@@ -35,7 +63,7 @@ def _table(codes: NDArray[Any], of: NDArray[np.bool_]) -> NDArray[np.float64]:
     return np.array([np.bincount(inverse[of == side], minlength=n_codes) for side in (False, True)], float)
 
 
-def told_by(codes: NDArray[Any], y: NDArray[np.bool_]) -> float:
+def _share_of_information(codes: NDArray[Any], y: NDArray[np.bool_]) -> float:
     """Return the share of the label's information that codes hold, less the share expected by chance."""
     table = _table(codes, y)
     n = table.sum()
@@ -56,11 +84,6 @@ def cramers_v(codes: NDArray[Any], member: NDArray[np.bool_]) -> float:
     with np.errstate(invalid="ignore"):
         chi = np.nansum((table - expected) ** 2 / expected)
     return math.sqrt(max(0.0, float(chi - (table.shape[1] - 1)) / n))
-
-
-def is_copy(codes: NDArray[np.intp], sensitive: NDArray[np.intp], member: NDArray[np.bool_]) -> bool:
-    """Return whether a column tells the group, or the sensitive column tells it, in nearly all rows."""
-    return _tells(codes, member.astype(np.intp)) or _tells(sensitive, codes)
 
 
 def _tells(codes: NDArray[np.intp], other: NDArray[np.intp]) -> bool:

@@ -14,14 +14,13 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from benchmark.data.association import PROXY, cramers_v, finely, is_copy, told_by
-from benchmark.data.card_parts import EQUAL_ROWS, MISSING_MARKS, REST, CategoricalColumn, NumericColumn
+from benchmark.data.association import PROXY, Told, told_by
+from benchmark.data.card_parts import EQUAL_ROWS, MISSING_MARKS, REST
 from benchmark.data.files import RawTable, frame_table, read_table
-from benchmark.data.load import Coder
-from benchmark.data.number_form import PLAIN, Unclear
+from benchmark.data.number_form import Unclear
 from benchmark.data.raw import DATES, MOST_STATES, NO_STATES, Mask, RawColumn, like_weight
-from benchmark.data.reading import FEW_ROWS, ColumnReading, LeftOut, Part, Reading, differ_clearly, left_out
-from benchmark.data.states import MISSING, RARE_STATES, feature
+from benchmark.data.reading import FEW_ROWS, ColumnReading, LeftOut, Part, Reading
+from benchmark.data.states import MISSING, RARE_STATES, coded, feature
 from benchmark.data.table import Column, Schema, Table
 from benchmark.errors import DataError
 from benchmark.file_options import MIN_COUNT, FileOptions, Named
@@ -40,6 +39,7 @@ _CONDITION = re.compile(r"(<=|>=|<|>)\s*(\S+)")
 _IN_WORDS = {"<": "below {}", "<=": "up to {}", ">": "above {}", ">=": "{} and more"}
 # Shares of the label's information from which a column is left out, or said to tell much.
 _LEAK, _HINT = 0.5, 0.25
+_CLEAR, _LARGE = 3.0, 0.05  # standard errors, and distance, from which two shares differ clearly
 _MOST_ODD = 6  # values of a column that may mean missing, at most
 _OPPOSITE = {"<": ">=", "<=": ">", ">": "<=", ">=": "<"}
 _SMALLEST_SHARE = 0.02  # a group with a smaller share of the rows counts as deprived only if it is named
@@ -53,7 +53,7 @@ _ALIKE = 0.7  # share of pairs that agree in the last column, of those that agre
 _NO_COLUMN = (EQUAL_ROWS, INDEPENDENT)  # words of --person that name no column
 
 
-Question = tuple[str, Mapping[str, str]]  # a sentence, and the options that answer it
+Question = tuple[str, Mapping[str, str | Sequence[str]]]  # a sentence, and the options that answer it
 
 
 class DoubtError(DataError):
@@ -66,11 +66,10 @@ class DoubtError(DataError):
     def __init__(self, questions: Sequence[Question], given: FileOptions | None = None) -> None:
         self.options: dict[str, str] = {}
         for name, value in ((name, value) for _, options in questions for name, value in options.items()):
-            before = self.options.get(name) or getattr(given, name, None)
-            if before is not None and not isinstance(before, str):
-                before = in_list(before)
             # A question about sides proposes a whole side.
-            self.options[name] = f"{before},{value}" if before and name not in _SIDES else value
+            before = None if name in _SIDES else self.options.get(name) or getattr(given, name, None)
+            texts = [own if isinstance(own, str) else in_list(own) for own in (before, value) if own]
+            self.options[name] = ",".join(texts)
         what = " ".join(f"{text.rstrip('.')}." for text, _ in questions)
         added = ", ".join(f"{name}={value!r}" for name, value in self.options.items())
         super().__init__(what, remedy=f"add {added}. You decide: this is only a proposal")
@@ -131,13 +130,13 @@ def draft(data: pd.DataFrame | str | Path, file_options: FileOptions, folder: Pa
         )
     else:
         table = frame_table(data, "data.csv")
-    roles = {"label": label, "favorable": file_options.favorable, "sensitive": sensitive}
-    if lacking := [name for name, value in roles.items() if not value]:
-        raise missing_roles(table, label, lacking)
     named = {
         option: values_in_list(getattr(file_options, option), table.columns.__contains__, option)
         for option in ("drop", "keep", "thousands", "decimals")
     }
+    roles = {"label": label, "favorable": file_options.favorable, "sensitive": sensitive}
+    if lacking := [name for name, value in roles.items() if not value]:
+        raise missing_roles(table, label, lacking)
     if file_options.person in _NO_COLUMN and file_options.person in table.columns:
         raise DataError(
             f"The column {file_options.person!r} cannot name people, because --person takes it for a word",
@@ -200,7 +199,7 @@ class _Drafting:
                 in_words = "" if side.cut is None else side.name
                 parts.append(Part(role, name, tuple(values), n, n_favorable, len(y), in_words))
         if self.odd:
-            typed = DoubtError([("", {"missing": in_list(self.odd)})], self.file_options).typed
+            typed = DoubtError([("", {"missing": self.odd})], self.file_options).typed
             what = "Words among numbers, and numbers far from all others, may mean missing"
             self.notes.append(f"{what}. If these do, add {typed}.")
         forms = self.table.remarks
@@ -263,7 +262,7 @@ class _Drafting:
         A DoubtError says that they could change which group is deprived.
         """
         read, exclude = np.ones(self.table.n_rows, dtype=bool), dict[str, list[str]]()
-        rows_out, known = [], []
+        rows_out, known, deprived = [], [], self.roles[self.sensitive]["deprived"]
         for name, sides in self.roles.items():
             column, (first, second) = self.raw[name], sides.values()
             neither = ~column.missing & ~first.of(column) & ~second.of(column)
@@ -287,8 +286,8 @@ class _Drafting:
         left = tuple(left_out(rows & ~read, why, read, *known) for rows, why in rows_out)
         if not self.names_groups and (turning := [rows for rows in left if rows.goes_with]):
             text = f"{turning[0]} So the rows do not tell which group is deprived"
-            likely = min(self.roles[self.sensitive]["deprived"].values)
-            raise DoubtError([(text, {"deprived": listed([likely], self.raw[self.sensitive])})])
+            likely, quoted = min(deprived.values), self.raw[self.sensitive].has_commas
+            raise DoubtError([(text, {"deprived": in_list([likely], quoted=quoted)})])
         return read, exclude, left
 
     def _compare_groups(self, deprived: str, y: Mask, member: Mask) -> None:
@@ -336,16 +335,21 @@ class _Drafting:
         name, marks = column.name, np.array(column.values)[column.missing].tolist()
         if name == self.person:
             return ColumnReading(name, "person", "names persons, and is no feature")
+        merged = 0
         if name in self.roles:
-            read_as = "label" if name == self.label else "group"
-            return ColumnReading(name, read_as, **self._coded(column, self._two_states(column)))
-        if reason := self._why_dropped(column, once, member):
+            entry = self._two_states(column)
+        elif reason := self._why_dropped(column):
             return ColumnReading(name, "dropped", reason)
-        entry, merged = feature(column, self.file_options.min_count)
-        coded = self._coded(column, entry)
-        leak, reasons = self._told(column.of(once), coded["codes"][once], y[once], member[once])
-        if leak or len(entry["states"]) < 2:
-            return ColumnReading(name, "dropped", leak or "has nearly the same value in every row")
+        else:
+            entry, merged = feature(column, self.file_options.min_count)
+        read = coded(column, entry)
+        if name in self.roles:
+            return ColumnReading(name, "label" if name == self.label else "group", **read)
+        groups = self.raw[self.sensitive].rows[once]
+        told = told_by(column.of(once), read["codes"][once], y[once], groups, member[once])
+        too_much, reasons = self._telling(name, told)
+        if too_much or len(entry["states"]) < 2:
+            return ColumnReading(name, "dropped", too_much or "has nearly the same value in every row")
         if any(marks):
             listed = few([repr(mark) for mark in marks if mark])
             reasons.append(f"{listed} {'count' if ',' in listed else 'counts'} as missing")
@@ -362,39 +366,34 @@ class _Drafting:
             reasons.append("named like weights, and each row counts once")
         read_as = "number" if entry["kind"] == "numeric" else "category"
         n_missing = int(column.counts[column.missing].sum())
-        return ColumnReading(name, read_as, ", ".join(reasons), n_missing, merged, **coded)
+        return ColumnReading(name, read_as, ", ".join(reasons), n_missing, merged, **read)
 
-    def _why_dropped(self, column: RawColumn, once: NDArray[np.intp], member: Mask) -> str:
+    def _why_dropped(self, column: RawColumn) -> str:
         """Return why a column is no feature by its values, or an empty text."""
         if column.name in self.named["drop"]:
             return "named by --drop"
-        reason = column.useless
         if column.name in self.named["keep"]:
-            return reason if reason in NO_STATES else ""
-        if column.name in self.naming:
-            return "names people, or what else several rows share"
-        if not reason and is_copy(column.rows[once], self.raw[self.sensitive].rows[once], member[once]):
-            reason = f"goes with the sensitive column {self.sensitive!r} in nearly every row, as a copy does"
-            self.notes.append(f"{column.name} is left out: it {reason}.")
-        return reason
+            return column.useless if column.useless in NO_STATES else ""
+        return (
+            "names people, or what else several rows share" if column.name in self.naming else column.useless
+        )
 
-    def _told(
-        self, column: RawColumn, coarse: NDArray[np.int16], y: Mask, member: Mask
-    ) -> tuple[str, list[str]]:
-        """Return whether a column gives the label away, and what it tells of the label and of the group."""
-        fine, reasons = finely(column), list[str]()
-        strength = max(told_by(codes, y) for codes in (coarse, fine))
-        if strength >= _HINT and column.name not in self.named["keep"]:
-            reason = f"alone it holds {share(strength)} of the label's information"
-            if strength >= _LEAK:
-                reason = f"suspected leak: {reason}. If it is known before, write --keep {column.name}"
-                self.notes.append(f"{column.name} is left out, a {reason}.")
-                return reason, []
-            reasons.append(reason)
-        # Of numbers nearly all different, as weights, no model sees which rows share one.
-        values = column.rows if len(column.values) * 5 <= len(column.rows) else fine
-        if (v := max(cramers_v(codes, member) for codes in (coarse, values))) >= PROXY:
-            reasons.append(f"proxy of {self.sensitive}: Cramér's V {number(v, 2)}")
+    def _telling(self, name: str, told: Told) -> tuple[str, list[str]]:
+        """Return why a column that tells too much is left out, and what it tells of label and group."""
+        reasons = list[str]()
+        if name not in self.named["keep"]:
+            if told.is_copy:
+                what = f"sensitive column {self.sensitive!r} in nearly every row, as a copy does"
+                self.notes.append(f"{name} is left out: it goes with the {what}.")
+                return f"goes with the {what}", []
+            if told.label >= _HINT:
+                reasons.append(f"alone it holds {share(told.label)} of the label's information")
+            if told.label >= _LEAK:
+                leak = f"suspected leak: {reasons[0]}. If it is known before, write --keep {name}"
+                self.notes.append(f"{name} is left out, a {leak}.")
+                return leak, []
+        if told.group >= PROXY:
+            reasons.append(f"proxy of {self.sensitive}: Cramér's V {number(told.group, 2)}")
         return "", reasons
 
     def _two_states(self, column: RawColumn) -> dict[str, Any]:
@@ -414,25 +413,6 @@ class _Drafting:
         }
         return entry | {"states": states} | ({"values": values} if values else {})
 
-    def _coded(self, column: RawColumn, entry: dict[str, Any]) -> dict[str, Any]:
-        """Return a column's entry, and the codes that the loader gives it."""
-        order = column.order
-        spec: NumericColumn | CategoricalColumn
-        if entry["kind"] == "numeric":
-            form = column.form or PLAIN
-            written = {"thousands": form.thousands, "unit": form.unit}
-            written["decimal"] = form.decimal if form.decimal != PLAIN.decimal else None
-            entry |= {name: value for name, value in written.items() if value is not None}
-            spec = NumericColumn(**entry)
-        else:
-            if set(entry["states"]) - {MISSING} <= set(order):
-                entry["states"].sort(key=[*order, MISSING].index)
-                entry["ordered"] = True
-            spec = CategoricalColumn(**entry)
-        coder = Coder(spec)
-        codes = np.array([coder[value] for value in column.values], np.int16)[column.rows]
-        return {"entry": entry, "codes": codes, "ordered": spec.ordered}
-
 
 def counted(column: RawColumn, chosen: Mask) -> list[tuple[str, int]]:
     """Return the chosen values of a column, each with its number of rows, most frequent first."""
@@ -445,11 +425,6 @@ def shown(column: RawColumn, chosen: Mask | None = None) -> str:
     values = counted(column, ~column.missing if chosen is None else chosen)
     rows = [f"{value!r} ({n:,} row{'s' * (n != 1)})" for value, n in values]
     return few(rows, MOST_STATES, "other values") or "nothing, as no row has a value"
-
-
-def listed(values: Sequence[str], column: RawColumn) -> str:
-    """Return values of a column as an option takes them, in quotes if commas could be read in two ways."""
-    return in_list(values, quoted=any("," in value for value in column.values))
 
 
 def meant(name: str, names: Iterable[str]) -> str:
@@ -487,13 +462,45 @@ def missing_roles(table: RawTable, label: str, lacking: Sequence[str]) -> DoubtE
     return DoubtError([(text, {name: "VALUE" if name == "favorable" else "COLUMN" for name in lacking})])
 
 
+def left_out(
+    rows: NDArray[np.bool_],
+    why: str,
+    read: NDArray[np.bool_],
+    y: NDArray[np.float64],
+    member: NDArray[np.float64],
+) -> LeftOut:
+    """Return a comparison of rows that are left out with the rows that are read.
+
+    ``y`` tells for each row of the file whether it has the favorable label, ``member`` whether it is in the
+    deprived group: 1, 0, or NaN if that is unknown.
+    """
+    n, compared = int(rows.sum()), ""
+    for column, values, have in (
+        ("label", y, "have the favorable label"),
+        ("group", member, "are in the deprived group"),
+    ):
+        out, others = values[rows & ~np.isnan(values)], values[read]
+        if not len(out):
+            continue
+        compared = f"{share(out.mean())} of them {have}, {share(others.mean())} of the others"
+        if differ_clearly(out, others, _LARGE):
+            return LeftOut(n, why, compared, column)
+    return LeftOut(n, why, compared)
+
+
+def differ_clearly(some: NDArray[Any], others: NDArray[Any], least: float = 0.0) -> bool:
+    """Return whether the shares of true values differ by more than chance, and by more than ``least``."""
+    together = np.concatenate([some, others]).mean()
+    error = math.sqrt(together * (1 - together) * (1 / len(some) + 1 / len(others)))
+    return bool(abs(some.mean() - others.mean()) > max(least, _CLEAR * error))
+
+
 def about_numbers(unclear: Mapping[str, Unclear]) -> Iterator[Question]:
     """Yield the question whether a mark in some columns separates thousands."""
     texts = [f"{name!r} has {both.example!r}, which may be {both.readings}" for name, both in unclear.items()]
     if texts:
-        names = in_list(list(unclear))
-        text = f"The column {'; '.join(texts)}. If the mark stands before decimals, write --decimals {names}"
-        yield text, {"thousands": names}
+        text = f"The column {'; '.join(texts)}. If the mark stands before decimals, write --decimals instead"
+        yield text, {"thousands": [*unclear]}
 
 
 def _without_missing(columns: Mapping[str, RawColumn], file_options: FileOptions) -> dict[str, RawColumn]:
@@ -603,8 +610,8 @@ def _question(column: RawColumn, sides: Mapping[str, Side | None], likely: str) 
         text += f"--{lacking[0]} must be a condition, or both sides must be named. Proposed is the lower half"
         return text, {lacking[0]: f"< {figure(middle)}", **_as_missing(column, odd)}
     text += f"--{' and --'.join(lacking)} must be named, and rows on neither side are left out. Proposed are "
-    proposed = {}
-    if len(lacking) == 2:
+    both = len(lacking) == 2
+    if both:
         text += f"{likely!r}, which has the favorable label least often, and " if likely else ""
         likely = likely or counted(column, ~column.missing)[0][0]
         if column.counts[~column.missing].max() < MIN_COUNT:
@@ -614,10 +621,10 @@ def _question(column: RawColumn, sides: Mapping[str, Side | None], likely: str) 
                 got=shown(column),
                 remedy=f"name another column, or several values with --{' and --'.join(lacking)}",
             )
-        proposed = {lacking[0]: listed([likely], column)}
     text += "all other values"
     taken = {value for side in sides.values() if side for value in side.values}
-    taken |= {*same_values(column, likely)} if proposed else set()
+    taken |= {*same_values(column, likely)} if both else set()
+    proposed = {lacking[0]: in_list([likely], quoted=column.has_commas)} if both else {}
     rest = [value for value, _ in counted(column, ~column.missing) if value not in taken]
     if marks := [value for value in rest if value in MISSING_MARKS and {*rest} - MISSING_MARKS]:
         text += f" but {few(list(map(repr, marks)))}"
@@ -628,12 +635,12 @@ def _question(column: RawColumn, sides: Mapping[str, Side | None], likely: str) 
     if alike and alike != {*rest}:
         (named,) = proposed or sides.keys() - {*lacking}
         whole = [value for value, _ in counted(column, ~column.missing) if value in taken | alike]
-        proposed = {named: listed(whole, column)}
+        proposed = {named: in_list(whole, quoted=column.has_commas)}
         rest = [value for value in rest if value not in alike]
         text += f", and {few(list(map(repr, sorted(alike))))} for --{named}"
     text += ": take out those of neither side, such as unknown ones"
     many = len(rest) > MOST_STATES and ALL_OTHERS not in column.values and not marks
-    return text, proposed | {lacking[-1]: ALL_OTHERS if many else listed(rest, column)}
+    return text, proposed | {lacking[-1]: ALL_OTHERS if many else in_list(rest, quoted=column.has_commas)}
 
 
 def same_values(column: RawColumn, text: str) -> list[str]:
@@ -707,10 +714,10 @@ def _not_cut(column: RawColumn, cut: float) -> Mask:
     return np.asarray(column.odd | words | below | above)
 
 
-def _as_missing(column: RawColumn, chosen: Mask) -> dict[str, str]:
+def _as_missing(column: RawColumn, chosen: Mask) -> dict[str, list[str]]:
     """Return the option that calls values of a column missing."""
     values = [f"{column.name}={value}" for value, _ in counted(column, chosen)]
-    return {"missing": in_list(values)} if values else {}
+    return {"missing": values} if values else {}
 
 
 def least_favored(codes: NDArray[np.integer[Any]], favorable: Mask, n_groups: int) -> int:

@@ -27,7 +27,7 @@ from xml.etree import ElementTree
 import numpy as np
 
 from benchmark.data.card_parts import MISSING_MARKS, Source, SourceFile
-from benchmark.data.number_form import PLAIN, Unclear, forms_of, unclear
+from benchmark.data.number_form import PLAIN, Unclear, forms_of
 from benchmark.data.raw import RawColumn, RawRows
 from benchmark.data.source import LARGEST, read_file
 from benchmark.errors import DataError
@@ -156,7 +156,7 @@ def _table(
         elif len(fitting) > 1 and commas:
             fitting = tuple(form for form in fitting if form.decimal == ",")
         elif len(fitting) > 1:
-            doubts[name] = unclear(values[name], fitting)
+            doubts[name] = Unclear(fitting, values[name])
         form = fitting[0] if fitting else None
         columns[name] = replace(columns[name], form=form)
         if form is None or (form == PLAIN and name not in separates):

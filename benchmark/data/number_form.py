@@ -69,7 +69,12 @@ class Unclear:
     """Two forms in which all numbers of a column can be read."""
 
     forms: tuple[NumberForm, ...]
-    example: str  # a number that they read differently
+    values: Sequence[str]  # the column's values
+
+    @cached_property
+    def example(self) -> str:
+        """The first value that they read differently."""
+        return next(text for text in self.values if len({form.number(text) for form in self.forms}) > 1)
 
     @property
     def readings(self) -> str:
@@ -101,8 +106,3 @@ def forms_of(values: Sequence[str]) -> tuple[NumberForm, ...]:
     for form in fitting:
         readings.setdefault(tuple(map(form.number, texts)), form)
     return tuple(readings.values())
-
-
-def unclear(values: Sequence[str], forms: tuple[NumberForm, ...]) -> Unclear:
-    """Return several forms of a column with the first value that they read differently."""
-    return Unclear(forms, next(value for value in values if len({form.number(value) for form in forms}) > 1))

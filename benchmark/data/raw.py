@@ -136,6 +136,11 @@ class RawColumn:
         """Number of different values: equal numbers, as 1 and 1.0, are one."""
         return len({meaning for meaning, out in zip(self.meanings, self.missing, strict=True) if not out})
 
+    @property
+    def has_commas(self) -> bool:
+        """Whether values have commas, so that a list of them has quotes."""
+        return any("," in value for value in self.values)
+
     @cached_property
     def has_numbers(self) -> bool:
         """Whether it has many numbers, and few other values."""

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -17,7 +16,6 @@ from benchmark.text.words import as_number, few, share
 FEW_ROWS = 30  # fewest rows from which a group's numbers tell anything
 
 _MOST_SHOWN = 8  # values that a line names
-_CLEAR, _LARGE = 3.0, 0.05  # standard errors, and distance, from which two shares differ clearly
 _RATES = "one rate for each group, such as --true-rate deprived=0.4,favored=0.42"
 
 
@@ -123,39 +121,6 @@ class Reading:
         lines = [f"- {line}" for line in (*self.parts, *others, *self.forms, *columns)]
         head = f"How {self.file} is read, {self.rows:,} of {self.rows_in_file:,} rows:"
         return "\n".join([*(f"Warning: {warning}" for warning in self.warnings), head, *lines])
-
-
-def left_out(
-    rows: NDArray[np.bool_],
-    why: str,
-    read: NDArray[np.bool_],
-    y: NDArray[np.float64],
-    member: NDArray[np.float64],
-) -> LeftOut:
-    """Return a comparison of rows that are left out with the rows that are read.
-
-    ``y`` tells for each row of the file whether it has the favorable label, ``member`` whether it is in the
-    deprived group: 1, 0, or NaN if that is unknown.
-    """
-    n, compared = int(rows.sum()), ""
-    for column, values, have in (
-        ("label", y, "have the favorable label"),
-        ("group", member, "are in the deprived group"),
-    ):
-        out, others = values[rows & ~np.isnan(values)], values[read]
-        if not len(out):
-            continue
-        compared = f"{share(out.mean())} of them {have}, {share(others.mean())} of the others"
-        if differ_clearly(out, others, _LARGE):
-            return LeftOut(n, why, compared, column)
-    return LeftOut(n, why, compared)
-
-
-def differ_clearly(some: NDArray[Any], others: NDArray[Any], least: float = 0.0) -> bool:
-    """Return whether the shares of true values differ by more than chance, and by more than ``least``."""
-    together = np.concatenate([some, others]).mean()
-    error = math.sqrt(together * (1 - together) * (1 / len(some) + 1 / len(others)))
-    return bool(abs(some.mean() - others.mean()) > max(least, _CLEAR * error))
 
 
 def parse_rates(text: str) -> dict[str, float]:

@@ -10,6 +10,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from benchmark.data.card_parts import CategoricalColumn, NumericColumn
+from benchmark.data.load import Coder
+from benchmark.data.number_form import PLAIN
 from benchmark.data.raw import MOST_LEVELS, MOST_STATES, Mask, RawColumn
 from benchmark.text.words import as_number, figure
 
@@ -64,6 +67,26 @@ def category(column: RawColumn, min_count: int, first: Group | None = None) -> C
         groups.insert(0, first)
     more, merged = _with_the_rest(column, groups, min_count)
     return {"kind": "categorical"} | more, merged
+
+
+def coded(column: RawColumn, entry: dict[str, Any]) -> dict[str, Any]:
+    """Return a column's entry, and the codes that the loader gives it."""
+    order = column.order
+    spec: NumericColumn | CategoricalColumn
+    if entry["kind"] == "numeric":
+        form = column.form or PLAIN
+        written = {"thousands": form.thousands, "unit": form.unit}
+        written["decimal"] = form.decimal if form.decimal != PLAIN.decimal else None
+        entry |= {name: value for name, value in written.items() if value is not None}
+        spec = NumericColumn(**entry)
+    else:
+        if set(entry["states"]) - {MISSING} <= set(order):
+            entry["states"].sort(key=[*order, MISSING].index)
+            entry["ordered"] = True
+        spec = CategoricalColumn(**entry)
+    coder = Coder(spec)
+    codes = np.array([coder[value] for value in column.values], np.int16)[column.rows]
+    return {"entry": entry, "codes": codes, "ordered": spec.ordered}
 
 
 def _cut(column: RawColumn, cuts: Sequence[float], *, levels: bool) -> dict[str, Any]:
