@@ -147,7 +147,7 @@ def quick(
     BetabenchError
         If the data cannot be read, or there is no such column, value or group. Its text names options as
         they are typed: ``--favorable`` is the parameter ``favorable``. A
-        :class:`~benchmark.data.draft.DoubtError` says what the data leave open, and its ``options`` are
+        :class:`~benchmark.data.reading.DoubtError` says what the data leave open, and its ``options`` are
         parameters that decide it.
 
     Examples

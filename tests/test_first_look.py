@@ -21,7 +21,7 @@ from benchmark.atlas.adviser import Adviser
 from benchmark.cli import main
 from benchmark.columns import GOALS, RESULT_COLUMNS
 from benchmark.data.card import load_card
-from benchmark.data.draft import DoubtError
+from benchmark.data.reading import DoubtError
 from benchmark.data.table import CODE_DTYPE, Column, Schema, Table
 from benchmark.errors import BetabenchError, BiasError, DataError, ExperimentError, UnknownNameError
 from benchmark.experiment import first_file

@@ -28,8 +28,9 @@ from benchmark.audit.outcomes import (
     said_of_sides,
 )
 from benchmark.audit.remarks import remarks_on_columns
-from benchmark.data.draft import DoubtError, about_numbers
+from benchmark.data.draft import about_numbers
 from benchmark.data.files import read_frame
+from benchmark.data.reading import DoubtError
 from benchmark.errors import DataError, ExperimentError, UnknownNameError
 from benchmark.file_options import MOST_MB
 from benchmark.metrics import Predictions

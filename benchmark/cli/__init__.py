@@ -53,7 +53,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     try:
         return int(options.command(options))
     except BetabenchError as error:
-        from benchmark.data.draft import DoubtError  # takes long
+        from benchmark.data.reading import DoubtError  # takes long
 
         command = ""
         if isinstance(error, DoubtError):

@@ -5,7 +5,6 @@ from __future__ import annotations
 import difflib
 import math
 import re
-import shlex
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -19,7 +18,7 @@ from benchmark.data.card_parts import EQUAL_ROWS, MISSING_MARKS, REST
 from benchmark.data.files import RawTable, frame_table, read_table
 from benchmark.data.number_form import Unclear
 from benchmark.data.raw import DATES, MOST_STATES, NO_STATES, Mask, RawColumn, like_weight
-from benchmark.data.reading import FEW_ROWS, ColumnReading, LeftOut, Part, Reading
+from benchmark.data.reading import FEW_ROWS, ColumnReading, DoubtError, LeftOut, Part, Question, Reading
 from benchmark.data.states import MISSING, RARE_STATES, coded, feature
 from benchmark.data.table import Column, Schema, Table
 from benchmark.errors import DataError
@@ -34,7 +33,6 @@ if TYPE_CHECKING:
 
 ALL_OTHERS = "*"
 """What an option names for all values that the other side does not."""
-_SIDES = ("favorable", "unfavorable", "deprived", "favored")
 _CONDITION = re.compile(r"(<=|>=|<|>)\s*(\S+)")
 _IN_WORDS = {"<": "below {}", "<=": "up to {}", ">": "above {}", ">=": "{} and more"}
 # Shares of the label's information from which a column is left out, or said to tell much.
@@ -51,33 +49,6 @@ _BANDS = 5  # fewest numbers in a band, on average
 _FINE, _BY_CHANCE = 0.005, 0.2  # share of pairs that agree in a fine column, and in all others, at most
 _ALIKE = 0.7  # share of pairs that agree in the last column, of those that agree in all others
 _NO_COLUMN = (EQUAL_ROWS, INDEPENDENT)  # words of --person that name no column
-
-
-Question = tuple[str, Mapping[str, str | Sequence[str]]]  # a sentence, and the options that answer it
-
-
-class DoubtError(DataError):
-    """A file can be read in several ways; its ``options`` are a proposal for one of them.
-
-    With ``options`` the same command or call has nothing open. They are as typed, without a shell's quotes,
-    and begin with what was ``given`` before.
-    """
-
-    def __init__(self, questions: Sequence[Question], given: FileOptions | None = None) -> None:
-        self.options: dict[str, str] = {}
-        for name, value in ((name, value) for _, options in questions for name, value in options.items()):
-            # A question about sides proposes a whole side.
-            before = None if name in _SIDES else self.options.get(name) or getattr(given, name, None)
-            texts = [own if isinstance(own, str) else in_list(own) for own in (before, value) if own]
-            self.options[name] = ",".join(texts)
-        what = " ".join(f"{text.rstrip('.')}." for text, _ in questions)
-        added = ", ".join(f"{name}={value!r}" for name, value in self.options.items())
-        super().__init__(what, remedy=f"add {added}. You decide: this is only a proposal")
-
-    @property
-    def typed(self) -> str:
-        """The options as typed in a terminal."""
-        return shlex.join(f"--{name}={value}" for name, value in self.options.items())
 
 
 @dataclass(frozen=True, eq=False)

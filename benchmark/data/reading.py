@@ -1,9 +1,10 @@
-"""The account of how a file was read: labels, groups, rows left out, and each column. It is printed first."""
+"""How a file was read: labels, groups, rows left out, and each column; and the error of what is open."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+import shlex
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -11,12 +12,40 @@ import numpy as np
 from numpy.typing import NDArray
 
 from benchmark.errors import DataError
-from benchmark.text.words import as_number, few, share
+from benchmark.file_options import FileOptions
+from benchmark.text.words import as_number, few, in_list, share
 
 FEW_ROWS = 30  # fewest rows from which a group's numbers tell anything
 
 _MOST_SHOWN = 8  # values that a line names
 _RATES = "one rate for each group, such as --true-rate deprived=0.4,favored=0.42"
+_SIDES = ("favorable", "unfavorable", "deprived", "favored")
+
+Question = tuple[str, Mapping[str, str | Sequence[str]]]  # a sentence, and the options that answer it
+
+
+class DoubtError(DataError):
+    """A file can be read in several ways; its ``options`` are a proposal for one of them.
+
+    With ``options`` the same command or call has nothing open. They are as typed, without a shell's quotes,
+    and begin with what was ``given`` before.
+    """
+
+    def __init__(self, questions: Sequence[Question], given: FileOptions | None = None) -> None:
+        self.options: dict[str, str] = {}
+        for name, value in ((name, value) for _, options in questions for name, value in options.items()):
+            # A question about sides proposes a whole side.
+            before = None if name in _SIDES else self.options.get(name) or getattr(given, name, None)
+            texts = [own if isinstance(own, str) else in_list(own) for own in (before, value) if own]
+            self.options[name] = ",".join(texts)
+        what = " ".join(f"{text.rstrip('.')}." for text, _ in questions)
+        added = ", ".join(f"{name}={value!r}" for name, value in self.options.items())
+        super().__init__(what, remedy=f"add {added}. You decide: this is only a proposal")
+
+    @property
+    def typed(self) -> str:
+        """The options as typed in a terminal."""
+        return shlex.join(f"--{name}={value}" for name, value in self.options.items())
 
 
 @dataclass(frozen=True)

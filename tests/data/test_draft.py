@@ -10,9 +10,10 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from benchmark.data.draft import DoubtError, Draft, draft
+from benchmark.data.draft import Draft, draft
 from benchmark.data.draft_text import card_text
 from benchmark.data.load import Dataset, load_dataset
+from benchmark.data.reading import DoubtError
 from benchmark.errors import BetabenchError
 from benchmark.file_options import FileOptions
 from benchmark.network.learn import learn_network

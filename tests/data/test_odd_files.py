@@ -16,10 +16,11 @@ from benchmark.cli import main
 from benchmark.data.association import PROXY, cramers_v
 from benchmark.data.card import load_card
 from benchmark.data.card_parts import MISSING_MARKS
-from benchmark.data.draft import DoubtError, Draft, draft
+from benchmark.data.draft import Draft, draft
 from benchmark.data.draft_text import card_text
 from benchmark.data.files import as_csv
 from benchmark.data.load import Dataset, load_dataset
+from benchmark.data.reading import DoubtError
 from benchmark.errors import DataError
 from benchmark.file_options import FileOptions
 

@@ -12,10 +12,11 @@ import numpy as np
 import pytest
 
 from benchmark.data.card_parts import NumericColumn
-from benchmark.data.draft import DoubtError, Draft, draft
+from benchmark.data.draft import Draft, draft
 from benchmark.data.draft_text import card_text
 from benchmark.data.load import Dataset, load_dataset
 from benchmark.data.number_form import NumberForm, forms_of
+from benchmark.data.reading import DoubtError
 from benchmark.errors import CardError, DataError, UnknownNameError
 from benchmark.file_options import FileOptions
 from tests.helpers.made_up_files import FILES, N, write

@@ -11,9 +11,10 @@ import pytest
 
 from benchmark.atlas.features import data_features
 from benchmark.data.card import load_card
-from benchmark.data.draft import DoubtError, Draft, draft
+from benchmark.data.draft import Draft, draft
 from benchmark.data.draft_text import card_text
 from benchmark.data.load import load_dataset
+from benchmark.data.reading import DoubtError
 from benchmark.data.row_facts import rows_of_units
 from benchmark.errors import CardError, DataError
 from benchmark.file_options import FileOptions
