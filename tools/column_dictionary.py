@@ -17,6 +17,7 @@ from benchmark.atlas import description as atlas
 from benchmark.audit.alternation import ALTERNATION_COLUMNS
 from benchmark.runs.analysis import GAP_COLUMNS, folder_statistics
 from benchmark.runs.finished import SUMMARY_COLUMNS
+from benchmark.statistics.cells import PLANTED
 from benchmark.statistics.restoration import RESTORATION_COLUMNS
 from benchmark.statistics.tuning import REGRET_COLUMNS
 from benchmark.statistics.unprocessing import FRONTIER_GAP_COLUMNS
@@ -44,8 +45,7 @@ def files() -> Mapping[str, Sequence[str]]:
     """Return the columns of each file of a run, by its name; those of statistics stand in a folder."""
     counts = (*columns.DECISION_COLUMNS[: -len(columns.DECISION_COUNTS)], "deprived_0000", "favored_1111")
     run = {
-        # The last two stand there where an experiment has doses, and hides bias.
-        "results.csv": (*columns.RESULT_COLUMNS, "beta", columns.HIDDEN),
+        "results.csv": columns.RESULT_COLUMNS,
         "metrics.csv": columns.METRIC_COLUMNS,
         "failures.csv": columns.FAILURE_COLUMNS,
         "summary.csv": SUMMARY_COLUMNS,
@@ -65,6 +65,9 @@ def files() -> Mapping[str, Sequence[str]]:
         "frontier_gaps": FRONTIER_GAP_COLUMNS,
     }
     run |= {f"statistics/{name}.csv": found for name, found in statistics.items()}
+    for name, held in run.items():  # what a file has besides where an experiment has doses, and hides bias
+        solved = ("beta",) * ({*PLANTED} <= {*held} and "beta" not in held)
+        run[name] = (*held, *solved, *(columns.HIDDEN,) * ("bias" in held))
     summary = ("case", "change", "folds_up", "folds_down", "folds", "kl_folds", "kl_min", "kl_max")
     run["alternation/*.csv"] = tuple(dict.fromkeys((*summary, *ALTERNATION_COLUMNS)))
     return run
