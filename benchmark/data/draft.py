@@ -197,7 +197,7 @@ class _Drafting:
                     expected="two or more",
                     got=shown(column) + blank,
                     remedy=f"name another --{option}"
-                    + ", or write a word into the file where no value is an answer" * bool(blank),
+                    + ", or write a word into the file if an empty value is an answer" * bool(blank),
                 )
         outcome, questions = two_sides(label, favorable=options.favorable, unfavorable=options.unfavorable)
         known = ~group.missing[group.rows] & ~label.missing[label.rows]
