@@ -96,10 +96,12 @@ def read_table(
         if encoding in ("cp1252", "latin-1"):
             guess = "which is a guess: look at letters with accents"
             remarks.append(f"The text is {encoding.upper()}, {guess}.")
+    location = str(path)
     if kind == "xlsx" and len(sheets := sheet_names(content)) > 1:
         remarks.append(f"Of {len(sheets)} sheets the first, {sheets[0]!r}, is read.")
+        location = f"The first sheet {sheets[0]!r} of {path}"
     if kind in ("csv", "xlsx"):
-        layout = _layout(_samples(content, source, path), path, named)
+        layout = _layout(_samples(content, source, path), location, named)
         file = file.model_copy(update={"skip_lines": layout.skip_lines})
         changes = {"files": (file,), "delimiter": layout.delimiter, "column_names": layout.names}
         source = source.model_copy(update=changes)
@@ -282,7 +284,7 @@ def _samples(content: bytes, source: Source, path: Path) -> dict[str, list[_Row]
     return samples
 
 
-def _layout(samples: Mapping[str, list[_Row]], path: Path, named: Set[str]) -> _Layout:
+def _layout(samples: Mapping[str, list[_Row]], location: str, named: Set[str]) -> _Layout:
     """Return the layout of a file: the header has the ``named`` columns, or as many values as other lines.
 
     Of several separators, the one that gives most columns counts; blanks separate words as well, so they come
@@ -300,10 +302,10 @@ def _layout(samples: Mapping[str, list[_Row]], path: Path, named: Set[str]) -> _
     if not layouts:
         first = next((" ".join(row) for sample in samples.values() for _, row in sample), "")
         raise DataError(
-            f"{path} is no table with columns",
+            f"{location} is no table with columns",
             expected="two columns or more, with the same number of values in each line",
             got=repr(first[:80]),
-            remedy="save it as CSV with a header",
+            remedy="save the table as CSV with a header",
         )
     _, start, width, _, delimiter, rows = min(layouts)
     width = -width
@@ -353,9 +355,9 @@ def read_rows(
                 raise DataError(
                     f"Line {line} of {location} does not fit the others and the header",
                     expected=f"{len(header)} values",
-                    got=f"{len(row)} values",
-                    remedy="correct the line, get the file again if it is truncated, or correct 'delimiter' "
-                    "and 'skip_lines' in the card",
+                    got=f"{len(row)} value{'s' * (len(row) != 1)}",
+                    remedy="correct or delete the line, get the file again if it is truncated, or correct "
+                    "'delimiter' and 'skip_lines' in the card",
                 )
             lines.append(line)
             for i, values, codes in kept:
@@ -537,8 +539,13 @@ def first_sheet(content: bytes, location: str) -> list[_Row]:
             got=str(error.args[0] if error.args else error),
             remedy="get it again, or save the sheet as CSV and correct 'format' under [source]",
         ) from error
-    width = len(rows[0]) if rows else 0
-    return [(n, [*row, *[""] * (width - len(row))]) for n, row in enumerate(rows, 1) if any(row)]
+    numbered = [(n, row) for n, row in enumerate(rows, 1) if any(row)]
+    # Empty cells at the end of a row are not stored. A title above the table is a single cell.
+    ((usual, _),) = Counter(len(row) for _, row in numbered).most_common(1) or [(0, 0)]
+    first, width = next(((n, len(row)) for n, row in numbered if len(row) >= usual), (0, 0))
+    return [
+        (n, [*row, *[""] * (width - len(row))] if n > first or len(row) > 1 else row) for n, row in numbered
+    ]
 
 
 def sheet_names(content: bytes) -> list[str]:

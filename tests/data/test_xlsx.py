@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from benchmark.data.files import first_sheet
+from benchmark.data.files import first_sheet, read_frame
 from benchmark.data.load import load_dataset
 from benchmark.errors import DataError
 
@@ -50,6 +50,35 @@ def test_cells_are_as_the_file_stores_them() -> None:
         (4, ["m", "", "TRUE"]),
         (5, ["a, b", "64.5", ""]),
     ]
+
+
+def sheet(rows: list[list[str]]) -> str:
+    """Return a sheet whose rows lack empty cells at their end, as workbooks do."""
+    cells = [
+        [f'<c r="{"ABCDE"[i]}{n}" t="str"><v>{value}</v></c>' for i, value in enumerate(row) if value]
+        for n, row in enumerate(rows, 1)
+    ]
+    written = "".join(f'<row r="{n}">{"".join(row)}</row>' for n, row in enumerate(cells, 1))
+    return f"<worksheet {MAIN}><sheetData>{written}</sheetData></worksheet>"
+
+
+@pytest.mark.parametrize("above", [[], [["Report"], []], [["Report", "2023"], []]])
+@pytest.mark.parametrize("last", ["note", ""])
+def test_rows_of_a_sheet_end_with_cells_that_are_not_stored(
+    above: list[list[str]], last: str, tmp_path: Path
+) -> None:
+    rows = [["fm"[i % 2], "yn"[i // 2 % 2], "seen" if i % 3 else ""] for i in range(30)]
+    header = [*above, ["sex", "hired", last]]
+    (tmp_path / "a.xlsx").write_bytes(book(first=sheet([*header, *rows, ["Total"]])))
+    frame = read_frame(tmp_path / "a.xlsx", named={"sex", "hired"})
+    assert list(frame.columns) == ["sex", "hired", last or "column_3"]
+    assert frame.fillna("").to_numpy().tolist() == [*rows, ["Total", "", ""]]
+
+
+def test_a_first_sheet_without_a_table_is_named(tmp_path: Path) -> None:
+    (tmp_path / "a.xlsx").write_bytes(book(first=sheet([["Bank"], ["Secret"]])))
+    with pytest.raises(DataError, match=r"first sheet 'one' of .*a\.xlsx is no table with columns"):
+        read_frame(tmp_path / "a.xlsx")
 
 
 def test_a_card_reads_a_workbook(write_card: WriteCard) -> None:

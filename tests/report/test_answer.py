@@ -591,14 +591,14 @@ def test_a_command_can_be_copied(folder: str) -> None:
 # ------------------------------------------------------------------------------------------- a first look
 
 
-def first_look(facts: Facts, favorable: int = 40) -> str:
+def first_look(facts: Facts, favorable: int = 40, *, full: bool = False) -> str:
     """Return what `quick` prints of facts; each group has 100 rows, of which so many are favorable."""
     group = Part("deprived", "group", (("g", 100),), 100, favorable, 200)
     read = Reading("a.csv", 210, 200, (group,) * 4, ())
     bias = Bias(name="label", kind="label", description="labels turned")
     data = facts.datasets[0].model_copy(update={"bias": (bias,)})
     facts = facts.model_copy(update={"datasets": (data,)})
-    more = {"better": None, "more_repetitions": 30, "with_rows": False}
+    more = {"better": None, "more_repetitions": 30, "with_rows": False, "account": "", "full": full}
     return as_text(answer_text(facts, "quick", read=read, page="r.html", **more))
 
 
@@ -618,6 +618,13 @@ def test_what_to_do_where_nothing_is_shown(favorable: int, reason: str | None, w
     assert words in text
     assert "Planted: labels turned, at β = 0.5." in text
     assert ("mostly do not show" in " ".join(text.split())) == (reason is None)
+
+
+@pytest.mark.parametrize("full", [False, True])
+def test_a_first_look_says_how_to_see_all_levels_unless_it_shows_them(full: bool) -> None:
+    facts = small_facts()
+    facts = facts.model_copy(update={"run": facts.run.model_copy(update={"levels": (0.0, 0.25, 0.5)})})
+    assert ("--full prints all." in " ".join(first_look(facts, full=full).split())) == (not full)
 
 
 # ------------------------------------------------------------------------------------------- markdown
