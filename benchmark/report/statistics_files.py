@@ -9,7 +9,7 @@ from benchmark.facts import Facts, facts_of
 from benchmark.figures import Drawing
 from benchmark.pages.run_page import write_page
 from benchmark.runs.analysis import RunStatistics
-from benchmark.tables.layout import write_table
+from benchmark.tables.layout import write_tables
 from benchmark.tables.numbers import Numbers
 from benchmark.tables.techniques import techniques_table
 from benchmark.text.writing import FORMATS_WRITTEN, SIX_DIGITS, csv_text, write_atomically
@@ -41,7 +41,7 @@ def write_statistics(
     begins.
     """
     numbers = Numbers.of_statistics(statistics)
-    table = techniques_table(numbers, columns)
+    tables = [techniques_table(numbers, columns)]
     say("writing tables")
     contents = {
         output / f"{name}.csv": csv_text(frame, SIX_DIGITS) for name, frame in statistics.frames.items()
@@ -53,7 +53,7 @@ def write_statistics(
         output / "details.md": render("details", facts),
     }
     written = [write_atomically(path, text) for path, text in contents.items()]
-    written += write_table(output / "tables", table, numbers.notes)
+    written += write_tables(output / "tables", tables, numbers.notes)
     drawings: list[Drawing] = []
     if figures:  # matplotlib is loaded only when something is drawn
         from benchmark.figures.lists import statistics_figures

@@ -7,12 +7,15 @@ from collections.abc import Sequence
 
 from benchmark.tables.layout import Row, Table
 from benchmark.tables.numbers import Numbers
-from benchmark.tables.techniques import techniques_table
-from tests.helpers.made_up_runs import Run
+from benchmark.tables.techniques import paper_tables, techniques_table
+from tests.helpers.made_up_runs import (
+    Run,
+)
 
 
-def table_of(run: Run) -> Table:
-    return techniques_table(Numbers.of_run(run.frames))
+def tables_of(run: Run) -> dict[str, Table]:
+    numbers = Numbers.of_run(run.frames)
+    return {table.name: table for table in (techniques_table(numbers), *paper_tables(numbers))}
 
 
 def rows_of(table: Table, block: int) -> Sequence[Row]:
