@@ -12,6 +12,7 @@ from matplotlib.figure import Figure
 
 from benchmark.columns import FRONTIER_COLUMNS, FRONTIER_NAME
 from benchmark.facts import facts_of
+from benchmark.figures import Choice
 from benchmark.figures.tradeoff import draw_pareto, draw_tradeoff
 from benchmark.runs.analysis import RunStatistics, folder_statistics
 from benchmark.runs.finished import read_frames
@@ -105,6 +106,6 @@ def test_trade_off_figures_have_the_curve(found: RunStatistics, before: RunStati
         figure = draw_pareto(statistics, scenario)
         assert lines(figure, "frontier") == lines(figure, "random") == n
     for curves, n in ((found.frontier, 3), (None, 0)):
-        figure = draw_tradeoff(read_frames(folder), scenario, curves, "massaging")
+        figure = draw_tradeoff(read_frames(folder), scenario, curves, Choice(techniques=["massaging"]))
         assert lines(figure, "frontier") == n
         assert lines(figure, "random") == (n > 0)
