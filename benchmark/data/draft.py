@@ -168,11 +168,14 @@ class _Drafting:
                 rows, values = side.rows(self.raw[name]), counted(self.raw[name], side.of(self.raw[name]))
                 n, n_favorable = int(rows.sum()), int((rows & y).sum())
                 in_words = "" if side.cut is None else side.name
-                parts.append(Part(role, name, tuple(values), n, n_favorable, len(y), in_words))
+                parts.append(Part(role, name, tuple(values), n, n_favorable, in_words))
         if self.odd:
             typed = DoubtError([("", {"missing": self.odd})], self.file_options).typed
             what = "Words among numbers, and numbers far from all others, may mean missing"
             self.notes.append(f"{what}. If these do, add {typed}.")
+        if texts := sorted(name for name in {*self.raw} - {*self.roles} if self.raw[name].has_text_numbers):
+            what = f"Numbers are text, and so categories: {few(texts)}"
+            self.notes.append(f"{what}. If they are no codes, pandas.to_numeric corrects them.")
         forms = self.table.remarks
         n_file, parts_, notes = self.table.n_rows, tuple(parts), tuple(self.notes)
         reading = Reading(file, n_file, len(y), parts_, out, columns, forms, notes)

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from benchmark.data.card_parts import MISSING_MARKS
 from benchmark.data.number_form import PLAIN, NumberForm
-from benchmark.text.words import figure, share
+from benchmark.text.words import as_number, figure, share
 
 if TYPE_CHECKING:
     pass
@@ -140,6 +140,12 @@ class RawColumn:
     def has_commas(self) -> bool:
         """Whether values have commas, so that a list of them has quotes."""
         return any("," in value for value in self.values)
+
+    @property
+    def has_text_numbers(self) -> bool:
+        """Whether most values of a frame's text, whose type is believed, are many numbers."""
+        numbers = sum(as_number(value) is not None for value in self.values)
+        return self.form is None and numbers > max(MOST_LEVELS, 0.9 * len(self.values))
 
     @cached_property
     def has_numbers(self) -> bool:

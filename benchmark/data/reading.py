@@ -58,15 +58,7 @@ class Part:
     values: tuple[tuple[str, int], ...]
     rows: int  # number of rows
     favorable: int  # number of rows with the favorable label
-    n_rows: int  # number of rows on both sides
     name: str = ""  # the name of numbers that a condition chose: ``"10 and more"``
-
-    @property
-    def alone(self) -> tuple[str, ...]:
-        """The name or the value of this side; none if it has several values."""
-        return (
-            (self.name,) if self.name else tuple(value for value, _ in self.values)[: len(self.values) == 1]
-        )
 
     def __str__(self) -> str:
         counted = [f"{value!r}" + f" ({n:,})" * (len(self.values) > 1) for value, n in self.values]
@@ -183,7 +175,11 @@ def rates_of_sides(given: Mapping[Any, float] | str, reading: Reading) -> dict[s
             expected = "a share of the group from 0 to 1"
             problem = f"The outside rate of {name!r} is out of range"
             raise DataError(problem, expected=expected, got=f"{rate:g}", remedy=percent)
-    sides = {part.role: [part.role, *part.alone] for part in reading.parts[2:]}
+    # A group of one value is named by it, too.
+    sides = {
+        part.role: [part.role, *filter(None, [part.name]), *dict(part.values[: len(part.values) == 1])]
+        for part in reading.parts[2:]
+    }
     found = {role: [rates[name] for name in rates if _is_one_of(name, own)] for role, own in sides.items()}
     if len(rates) != 2 or not all(found.values()):
         raise DataError(

@@ -476,3 +476,11 @@ def test_what_no_command_clears_says_what_to_do(
 ) -> None:
     with pytest.raises(DataError, match=words):
         read(tmp_path, frame, wish)
+
+
+def test_numbers_that_a_frame_has_as_text_are_said(tmp_path: Path) -> None:
+    frame = table(pay=lambda i: "?" if i % 50 == 0 else str(900 + i * 7 % 500), code=lambda i: str(i % 4))
+    (note,) = [note for note in of_frame(tmp_path, frame, WISH).reading.warnings if "text" in note]
+    assert note.startswith("Numbers are text, and so categories: pay. If they are no codes")
+    frame["pay"] = pd.to_numeric(frame["pay"], errors="coerce")
+    assert "Numbers are text" not in said(of_frame(tmp_path, frame, WISH))

@@ -9,13 +9,13 @@ from benchmark.errors import DataError
 
 
 def reading(deprived: Part, favored: Part) -> Reading:
-    label = Part("favorable", "y", (("1", 5),), 5, 5, 10)
+    label = Part("favorable", "y", (("1", 5),), 5, 5)
     return Reading("a.csv", 10, 10, (label, label, deprived, favored), ())
 
 
 def group(role: str, *values: tuple[str, int], name: str = "") -> Part:
     rows = sum(n for _, n in values)
-    return Part(role, "sex", values, rows, rows // 2, 10, name)
+    return Part(role, "sex", values, rows, rows // 2, name)
 
 
 SEXES = reading(group("deprived", ("F", 4)), group("favored", ("M", 6)))

@@ -593,7 +593,7 @@ def test_a_command_can_be_copied(folder: str) -> None:
 
 def first_look(facts: Facts, favorable: int = 40, *, full: bool = False) -> str:
     """Return what `quick` prints of facts; each group has 100 rows, of which so many are favorable."""
-    group = Part("deprived", "group", (("g", 100),), 100, favorable, 200)
+    group = Part("deprived", "group", (("g", 100),), 100, favorable)
     read = Reading("a.csv", 210, 200, (group,) * 4, ())
     bias = Bias(name="label", kind="label", description="labels turned")
     data = facts.datasets[0].model_copy(update={"bias": (bias,)})
