@@ -185,12 +185,12 @@ def run(
         ),
     )
     chosen = plan.experiment
-    for note in foreseen(plan):
-        steps.note(note)
-    part.of(plan_blocks(chosen))  # an error if there are fewer blocks than shards
-    require_writable(Path("results", chosen.name) if output is None else Path(output))
     sources = Sources(data_dir, offline)
     with naming_file(experiment), steps:
+        for note in foreseen(plan):
+            steps.note(note)
+        part.of(plan_blocks(chosen))  # an error if there are fewer blocks than shards
+        require_writable(Path("results", chosen.name) if output is None else Path(output))
         prepared = prepare_experiment(
             plan, sources, require_real_data=require_real_data, say=steps.step, note=steps.note
         )

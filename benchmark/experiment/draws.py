@@ -72,7 +72,7 @@ def draw_folds(data: PreparedDataset, block: Block, experiment: Experiment) -> I
     bias = data.biases[block.bias]
     beta = data.beta_of(block.bias, block.level, block.hidden)
     if not experiment.splits:
-        whole = data.planted(block.bias, beta)[0]
+        whole = data.planted(block.bias, beta)
         rows = data.rows
         train = whole.draw(data.n_train, generator(experiment.seed, purpose="sample", **seed_axes))
         fill = numbering(data, experiment, seed_axes, None)

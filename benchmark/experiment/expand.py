@@ -27,7 +27,6 @@ from benchmark.experiment.entries import (
 )
 from benchmark.experiment.evaluate import configured_techniques, describe_classifier
 from benchmark.experiment.plan import ExpandedExperiment, Experiment, load_experiment, load_plugins, with_bias
-from benchmark.experiment.run import headline_metrics
 from benchmark.experiment.tuning_rule import space
 from benchmark.experiment.versions import NOT_INSTALLED, versions_of
 from benchmark.metrics import metric_names
@@ -133,7 +132,7 @@ def _problems(experiment: Experiment) -> Iterator[_Problem]:
     if experiment.tune is not None:
         yield from _tried("tune", experiment.tune.parsed.check)
     unknown = [p for name in experiment.metrics for p in _tried("metrics", metric_names, [name])]
-    yield from unknown or _tried("headline", headline_metrics, experiment)
+    yield from unknown or _tried("headline", lambda: experiment.shown_metrics)
     if not unknown and experiment.asks_to_restore and (reason := experiment.no_clean_model):
         error = ExperimentError(
             "The experiment asks for metrics of restoration, but trains no model without planted bias",

@@ -103,7 +103,7 @@ def sample_identity(prepared: PreparedExperiment, block: Block) -> dict[str, Any
     if experiment.splits:
         identity["split"] = {"train": experiment.train, "holdout": experiment.holdout, "folds": data.folds}
     if not experiment.splits or experiment.train == "network":
-        identity["network"] = data.planted(block.bias, beta)[1]
+        identity["network"] = data.planted(block.bias, beta).network.digest
     if experiment.splits and experiment.train == "network":
         identity["learning"] = [repr(data.learning), code_digest((PACKAGE / "network").glob("*.py"))]
     persons = data.persons if experiment.splits else None

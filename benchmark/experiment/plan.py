@@ -249,6 +249,33 @@ class Experiment(Identifying):
         return tuple(dict.fromkeys((*self.metrics, *self.always_measured, *ruled)))
 
     @property
+    def shown_metrics(self) -> tuple[str, ...]:
+        """The metrics that tables and figures show.
+
+        An UnknownNameError says that a metric is unknown, an ExperimentError that a headline metric is not
+        computed, or has one value for each group.
+        """
+        computed = metric_names(self.metrics)
+        for name in metric_names(self.headline):
+            if name not in computed:
+                got, remedy = "it is not among 'metrics'", "add it to 'metrics', or take it out of 'headline'"
+            elif get_metric(name).compare == "each_group":
+                got = "it has a value for each group"
+                remedy = "take it out of 'headline'; metrics.csv and 'betabench report' have its values"
+            else:
+                continue
+            raise ExperimentError(
+                f"The metric {name!r} cannot be shown in tables and figures",
+                expected="metrics of the experiment with one value for each cell",
+                got=got,
+                remedy=remedy,
+            )
+        single = tuple(name for name in computed if get_metric(name).compare != "each_group")
+        paper = tuple(name for name in PAPER_METRICS if name in computed)
+        restoring = tuple(name for name in single if get_metric(name).of_run)
+        return metric_names(self.headline) or (*paper, *restoring) or single
+
+    @property
     def always_measured(self) -> tuple[str, ...]:
         """Names of the metrics of every cell, whatever ``metrics`` names."""
         return (*ALWAYS_MEASURED, *(OF_REPETITIONS if self.restores else ()))

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 import itertools
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -78,10 +77,11 @@ class PreparedDataset:
     numbers: Numbers | None = None  # the numbers behind the test rows' bins, if a classifier takes them
     folds: int | None = None  # number of parts that are tested on in turn, if there are folds
     notes: tuple[str, ...] = ()  # sentences that readers of the test data need
+    split_sizes: Sequence[tuple[int, int]] = ()  # training and test rows of each split, where these vary
     # By bias and hidden label gap: the doses on top of it, if levels are doses; and the gap, if there is one.
     solved: Mapping[tuple[str, float], tuple[Dose, ...]] = field(default_factory=dict)
     hidden: Mapping[tuple[str, float], Dose] = field(default_factory=dict)
-    _planted: dict[tuple[str, float], tuple[Planted, str]] = field(default_factory=dict, repr=False)
+    _planted: dict[tuple[str, float], Planted] = field(default_factory=dict, repr=False)
     _expected: dict[tuple[str, float, float], Expected] = field(default_factory=dict, repr=False)
     _learned: dict[bytes, Network] = field(default_factory=dict, repr=False)
 
@@ -134,11 +134,10 @@ class PreparedDataset:
         doses = self.solved.get((bias, hidden), ())
         return all(dose.beta is not None for dose in doses if dose.dose == level)
 
-    def planted(self, bias: str, beta: float) -> tuple[Planted, str]:
-        """Return the network with planted bias, and its digest; computed once."""
+    def planted(self, bias: str, beta: float) -> Planted:
+        """Return the network with planted bias; computed once."""
         if (bias, beta) not in self._planted:
-            planted = self.biases[bias].plant(self.network, beta)
-            self._planted[bias, beta] = planted, network_digest(planted.network)
+            self._planted[bias, beta] = self.biases[bias].plant(self.network, beta)
         return self._planted[bias, beta]
 
     @cached_property
@@ -173,7 +172,7 @@ class PreparedDataset:
         groups.
         """
         if self.train == "network":
-            return self.planted(bias, beta)[0].expected
+            return self.planted(bias, beta).expected
         if (bias, beta, hidden) not in self._expected:
             recorded = beta > 0 and self.biases[bias].of_audit
             rows = self.favored_rows if self.entry.audit and not recorded else self.rows
@@ -344,12 +343,12 @@ def _prepare_dataset(
     biases = {bias.name: bias.to_bias() for bias in entry.bias}
     boundary = None
     if experiment.train == "data" and any(bias.needs_boundary for bias in biases.values()):
-        lots = generator(experiment.seed, purpose="borderline", dataset=entry.name)
         boundary = np.zeros(len(test))
         # If the group was drawn at random, deprived rows are left out, because they are trained on only
         # as recorded.
         trained = ~test.deprived if entry.audit else np.ones(len(test), dtype=np.bool_)
-        boundary[trained] = nearness_to_boundary(test.take(trained), lots)
+        rng = generator(experiment.seed, purpose="borderline", dataset=entry.name)
+        boundary[trained] = nearness_to_boundary(test.take(trained), rng)
     data = PreparedDataset(
         name=entry.name + (EMBEDDED if rows.network else ""),
         entry=entry,
@@ -369,8 +368,11 @@ def _prepare_dataset(
         folds=entry.folds or experiment.folds,
         notes=(*group_notes(test), *([_audit_note(test)] if entry.audit else [])),
     )
-    if data.persons is not None and experiment.splits:
-        data = replace(data, notes=(*data.notes, _persons_note(experiment, data, data.persons)))
+    persons = data.persons if experiment.splits else None
+    if entry.audit or not (persons is None and data.judged is None):
+        data = replace(data, split_sizes=split_sizes(data, experiment))
+    if persons is not None:
+        data = replace(data, notes=(*data.notes, _persons_note(data, persons)))
     if data.judged is not None:
         data = replace(data, notes=(*data.notes, *_judged_notes(experiment, data, data.judged)))
     solved: dict[tuple[str, float], tuple[Dose, ...]] = {}
@@ -435,15 +437,14 @@ def _judged_notes(experiment: Experiment, data: PreparedDataset, judged: Judged)
             got="validation rows of the same judges and persons as the training rows",
             remedy="leave out [tune], or this dataset",
         )
-    sizes = split_sizes(data, experiment)
-    if not all(map(min, sizes)):
+    if not all(map(min, data.split_sizes)):
         raise ExperimentError(
             f"The dataset {data.entry.name!r} has too few judges or persons to be split",
             expected="rows to train on and to test on in every split",
             got=f"{np.unique(judged.judges).size} judges, {np.unique(judged.persons).size} persons",
             remedy="ask for fewer folds or another holdout",
         )
-    trained, tested = zip(*sizes, strict=True)
+    trained, tested = zip(*data.split_sizes, strict=True)
     dose, gap = judged.dose(data.test), judged.gap(data.test)
     return (
         f"people judged these rows; with their label the gap between the groups is {gap:.3f} in place of "
@@ -454,9 +455,9 @@ def _judged_notes(experiment: Experiment, data: PreparedDataset, judged: Judged)
     )
 
 
-def _persons_note(experiment: Experiment, data: PreparedDataset, persons: Persons) -> str:
+def _persons_note(data: PreparedDataset, persons: Persons) -> str:
     """Return the note on persons with several rows."""
-    trained, tested = zip(*split_sizes(data, experiment), strict=True)
+    trained, tested = zip(*data.split_sizes, strict=True)
     deprived = len(np.unique(persons.numbers[data.test.deprived]))
     named = (
         "rows with the same features are" if data.card.person == EQUAL_ROWS else f"{data.card.person!r} names"
@@ -561,14 +562,6 @@ def learned_network(card: Card, sources: Sources = ANYWHERE) -> tuple[Network, i
     dataset = load_dataset(card, sources)
     network = Learning(card.network, card.required_edges, card.forbidden_edges).of(dataset.table)
     return network, len(dataset.table), f"learned from {dataset.source}"
-
-
-def network_digest(network: Network) -> str:
-    """Return the SHA-256 of a network's schema, graph and probabilities."""
-    h = hashlib.sha256(repr((network.schema, network.parents)).encode())
-    for cpt in network.cpts:
-        h.update(np.ascontiguousarray(cpt, dtype="<f8").tobytes())
-    return h.hexdigest()
 
 
 def describe_bias(bias: Bias) -> list[dict[str, Any]]:

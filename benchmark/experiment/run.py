@@ -19,7 +19,7 @@ from benchmark.experiment.draws import draw_folds
 from benchmark.experiment.engine import Engine
 from benchmark.experiment.evaluate import Cell, Evaluator, cell_result, coordinates
 from benchmark.experiment.keys import planned_cells
-from benchmark.experiment.plan import PAPER_METRICS, WHOLE, Block, Experiment, Shard
+from benchmark.experiment.plan import WHOLE, Block, Experiment, Shard
 from benchmark.experiment.pool import Limits, Task
 from benchmark.experiment.prepare import PreparedExperiment
 from benchmark.experiment.results import CellResult
@@ -28,22 +28,19 @@ from benchmark.experiment.scoring import (
     JOINT,
     Decisions,
     FoldTest,
-    Scored,
     Scorer,
-    counts_by_fold,
     decision_metrics,
-    joint_counts,
     metric_values,
+    scored_again,
     scorer_of,
     scorers_of,
     scoring_digest,
     scoring_of,
-    unpack,
 )
 from benchmark.experiment.store import LastRun, Store, Stored
 from benchmark.experiment.tune import TuningEvaluator
 from benchmark.experiment.versions import software
-from benchmark.metrics import FAILING, get_metric, metric_names
+from benchmark.metrics import FAILING
 
 _MIXED = (
     "the workers have several kinds of processors, or libraries use them differently. The last digits "
@@ -322,7 +319,7 @@ def _score_again(
             scorers = _scorers(prepared, block, common=scorer) if stale else {}
             for old in store.read(stale, predictions=True):
                 reference = references[old.key]
-                scored = _scored_again(scorers, scorer, old)
+                scored = scored_again(scorers, scorer, old)
                 decisions = Decisions.stored(old.counts, experiment.tests) if reference else ()
                 if scored is None or (reference and {d.reference for d in decisions} != {reference}):
                     incomplete.add(old.key)
@@ -340,45 +337,6 @@ def _scorers(prepared: PreparedExperiment, block: Block, *, common: Scorer) -> M
     """Return the scorers of stored answers of a block's cells."""
     experiment, data = prepared.experiment, prepared.datasets[block.dataset]
     if common.needs_rows and (experiment.splits or BIASED in experiment.tests):
-        return scorers_of(list(draw_folds(data, block, experiment)), common, data.test)
+        folds = list(draw_folds(data, block, experiment))
+        return scorers_of(folds, common, data.test)
     return defaultdict(lambda: common)  # counts are scored without rows
-
-
-def _scored_again(
-    scorers: Mapping[FoldTest, Scorer], common: Scorer, cell: CellResult
-) -> dict[FoldTest, Scored] | None:
-    """Return metrics of a stored cell; None if its stored data do not suffice."""
-    if common.attributes and not joint_counts(cell.counts, common.attributes):
-        return None
-    counts = counts_by_fold(cell.counts)
-    answers = {} if cell.rows is None else unpack(cell.rows, {key: scorers[key].n_rows for key in counts})
-    rescored = {key: scorers[key].score_again(tallied, answers.get(key)) for key, tallied in counts.items()}
-    complete = {key: scored for key, scored in rescored.items() if scored is not None}
-    return complete if len(complete) == len(rescored) else None
-
-
-def headline_metrics(experiment: Experiment) -> tuple[str, ...]:
-    """Return the metrics that tables and figures show.
-
-    An UnknownNameError says that a metric is unknown, an ExperimentError that a headline metric is not
-    computed, or has one value for each group.
-    """
-    computed = metric_names(experiment.metrics)
-    for name in metric_names(experiment.headline):
-        if name not in computed:
-            got, remedy = "it is not among 'metrics'", "add it to 'metrics', or take it out of 'headline'"
-        elif get_metric(name).compare == "each_group":
-            got = "it has a value for each group"
-            remedy = "take it out of 'headline'; metrics.csv and 'betabench report' have its values"
-        else:
-            continue
-        raise ExperimentError(
-            f"The metric {name!r} cannot be shown in tables and figures",
-            expected="metrics of the experiment with one value for each cell",
-            got=got,
-            remedy=remedy,
-        )
-    single = tuple(name for name in computed if get_metric(name).compare != "each_group")
-    paper = tuple(name for name in PAPER_METRICS if name in computed)
-    restoring = tuple(name for name in single if get_metric(name).of_run)
-    return metric_names(experiment.headline) or (*paper, *restoring) or single

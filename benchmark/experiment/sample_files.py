@@ -24,7 +24,7 @@ from benchmark.data.row_facts import Persons
 from benchmark.data.source import Sources
 from benchmark.errors import BiasError, ExperimentError
 from benchmark.experiment.plan import default_edits, load_bias
-from benchmark.experiment.prepare import describe_bias, learned_network, network_digest
+from benchmark.experiment.prepare import describe_bias, learned_network
 from benchmark.experiment.versions import package_versions
 from benchmark.network.model import Network
 from benchmark.seeding import generator
@@ -101,7 +101,7 @@ def draw_sample(
             "planted": bias.description(content),
             "acting_edits": [str(edit) for edit in bias.acting_edits(content)],
             "network": origin.source,
-            "network_digest": network_digest(planted.network),
+            "network_digest": planted.network.digest,
         }
         return planted.draw_rows(wanted, rng), planted.expected, facts
     if not 2 <= wanted <= origin.n_rows:

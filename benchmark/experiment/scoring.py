@@ -23,7 +23,7 @@ from numpy.typing import NDArray
 
 from benchmark.columns import BALANCED, BIASED, DECISION_COUNTS, ORIGINAL, TRUTH, Test
 from benchmark.data.table import Table
-from benchmark.experiment.results import MetricValue
+from benchmark.experiment.results import CellResult, MetricValue
 from benchmark.experiment.versions import PACKAGE, closure_digest, versions_of
 from benchmark.metrics import (
     FAILING,
@@ -385,6 +385,19 @@ def joint_counts(
     columns, by_test = stored.get(JOINT, ([], {}))
     counts = dict(by_test) if columns == [*attributes] else {}
     return {**counts, TRUTH: counts[tested_as(TRUTH, counts)]} if counts and TRUTH in tests else counts
+
+
+def scored_again(
+    scorers: Mapping[FoldTest, Scorer], common: Scorer, cell: CellResult
+) -> dict[FoldTest, Scored] | None:
+    """Return metrics of a stored cell; None if its stored data do not suffice."""
+    if common.attributes and not joint_counts(cell.counts, common.attributes):
+        return None
+    counts = counts_by_fold(cell.counts)
+    answers = {} if cell.rows is None else unpack(cell.rows, {key: scorers[key].n_rows for key in counts})
+    rescored = {key: scorers[key].score_again(tallied, answers.get(key)) for key, tallied in counts.items()}
+    complete = {key: scored for key, scored in rescored.items() if scored is not None}
+    return complete if len(complete) == len(rescored) else None
 
 
 def scoring_digest(

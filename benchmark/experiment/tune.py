@@ -39,7 +39,7 @@ from benchmark.experiment.evaluate import (
     status_of,
 )
 from benchmark.experiment.plan import Block, Experiment
-from benchmark.experiment.prepare import PreparedDataset, PreparedExperiment, network_digest
+from benchmark.experiment.prepare import PreparedDataset, PreparedExperiment
 from benchmark.experiment.results import CellResult, Status
 from benchmark.experiment.scoring import Answers, FoldTest, Scorer, scorers_of, scoring_digest
 from benchmark.experiment.tuning_rule import Values, space
@@ -85,7 +85,7 @@ def describe_tuning(prepared: PreparedExperiment, block: Block, entry: Technique
         "code": code_digest([Path(__file__), Path(__file__).with_name("tuning_rule.py")]),
     }
     if entry.tuned == "clean" and experiment.train == "network" and not experiment.splits:
-        described["network"] = network_digest(data.network)
+        described["network"] = data.network.digest
     return described
 
 

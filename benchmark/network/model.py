@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -77,6 +78,14 @@ class Network:
             order.append(ready[0])
             del remaining[ready[0]]
         return tuple(order)
+
+    @cached_property
+    def digest(self) -> str:
+        """SHA-256 of schema, graph and probabilities."""
+        h = hashlib.sha256(repr((self.schema, self.parents)).encode())
+        for cpt in self.cpts:
+            h.update(np.ascontiguousarray(cpt, dtype="<f8").tobytes())
+        return h.hexdigest()
 
     @property
     def edges(self) -> tuple[tuple[str, str], ...]:

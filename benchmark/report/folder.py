@@ -15,7 +15,7 @@ from benchmark import columns
 from benchmark.experiment import export
 from benchmark.experiment.plan import ALWAYS_MEASURED
 from benchmark.experiment.prepare import PreparedExperiment
-from benchmark.experiment.run import Outcome, headline_metrics
+from benchmark.experiment.run import Outcome
 from benchmark.figures import Drawing
 from benchmark.metrics import metric_names
 from benchmark.metrics.restoration import OF_REPETITIONS
@@ -66,17 +66,15 @@ def write_run_folder(
     """
     experiment, cells, tests = prepared.experiment, outcome.cells, prepared.experiment.tests
     manifest = describe_run(prepared, outcome)
-    main = metric_names((*headline_metrics(experiment), *experiment.always_measured))
+    main = metric_names((*manifest.headline, *experiment.always_measured))
     measured = [*main, *(name for name in metric_names(experiment.measured) if name not in main)]
     values, failures = (
         export.metrics_frame(cells, measured, tests),
         export.failures_frame(cells, measured, tests),
     )
-    is_main = _metrics_in(values, main)
     # A frontier accepts any share, so it is no yardstick where the share is given.
     fixed = {data.name for data in prepared.datasets.values() if data.entry.accept is not None}
     frames = {
-        "metrics.csv": values[~is_main],
         **({columns.FOLDS_NAME: export.folds_frame(cells, main, tests)} if experiment.folds else {}),
         columns.GROUPS_NAME: export.groups_frame(prepared, cells),
         columns.TUNING_NAME: export.tuning_frame(prepared, cells),
@@ -87,6 +85,8 @@ def write_run_folder(
         "convergence.csv": export.convergence_frame(cells),
         columns.DOSES_NAME: export.doses_frame(prepared),
     }
+    is_main = _metrics_in(values, main)
+    frames = {"metrics.csv": values[~is_main], **frames}
     frames = {name: frame for name, frame in frames.items() if len(frame) or name == columns.FOLDS_NAME}
     run = RunFrames.of(
         manifest,
@@ -98,10 +98,10 @@ def write_run_folder(
     )
     frames["failures.csv"] = failures[_metrics_in(failures, ["", *main])]
     before = _files_of_manifest(output)
+    drawings = _drawings(run, prepared, figure_choice(figures))
     text = csv_text(manifest.in_files(values.loc[is_main, list(columns.RESULT_COLUMNS)]))
     path, packed = output / "results.csv", output / f"results.csv{PACKED}"
     differs = _content(plain_or_packed(path)) != text.encode()
-    drawings = _drawings(run, prepared, figure_choice(figures))
     written = [
         write_atomically(path, text),
         *write_summary_and_figures(output, run, drawings, formats),

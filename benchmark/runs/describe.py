@@ -15,10 +15,10 @@ import numpy as np
 
 from benchmark.columns import BIASED, ORIGINAL, TRUTH, hidden_name
 from benchmark.experiment import evaluate, versions
-from benchmark.experiment.draws import axes, split, split_sizes
+from benchmark.experiment.draws import axes, split
 from benchmark.experiment.plan import Block, Experiment
-from benchmark.experiment.prepare import PreparedDataset, PreparedExperiment, network_digest
-from benchmark.experiment.run import Outcome, headline_metrics
+from benchmark.experiment.prepare import PreparedDataset, PreparedExperiment
+from benchmark.experiment.run import Outcome
 from benchmark.metrics import get_metric, metric_names
 from benchmark.runs.descriptions import (
     DatasetDescription,
@@ -54,7 +54,7 @@ def describe_run(prepared: PreparedExperiment, outcome: Outcome = _NOTHING) -> M
         datasets=tuple(_dataset(experiment, data, outcome) for data in prepared.datasets.values()),
         stages={name: configured.stage for (_, name), configured in prepared.techniques.items()},
         metrics=tuple(_metrics(prepared)),
-        headline=headline_metrics(experiment),
+        headline=experiment.shown_metrics,
         cells={
             "planned": len(cells),
             "computed_in_this_run": outcome.computed,
@@ -78,6 +78,7 @@ def describe_run(prepared: PreparedExperiment, outcome: Outcome = _NOTHING) -> M
 def _dataset(experiment: Experiment, data: PreparedDataset, outcome: Outcome) -> DatasetDescription:
     test, schema = data.test, data.test.schema
     network = LearnedNetwork()
+    split_sizes = () if data.train == "network" else data.split_sizes
     rows = np.bincount(test.groups, minlength=len(schema.groups))
     if data.train == "data":  # edits act on the labels of rows, not on edges
         acting, edited = {name: bias.edits for name, bias in data.biases.items()}, []
@@ -86,7 +87,7 @@ def _dataset(experiment: Experiment, data: PreparedDataset, outcome: Outcome) ->
         edited = [(edit.attribute, schema.label) for edits in acting.values() for edit in edits]
     if data.network_of_all is not None:
         network = LearnedNetwork(
-            digest=network_digest(data.network),
+            digest=data.network.digest,
             edges=data.network.edges,
             edited_edges=tuple(dict.fromkeys(edited)),
         )
@@ -101,7 +102,8 @@ def _dataset(experiment: Experiment, data: PreparedDataset, outcome: Outcome) ->
         # Labels of an audit are people's decisions; they do not say which answer is right.
         test_groups=None if data.entry.audit else GroupSizes.of(test),
         **_favorable(experiment, data, outcome),
-        train_rows=_train_rows(experiment, data),
+        # Where it varies, the fewest of all splits.
+        train_rows=min([data.n_train, *(trained for trained, _ in split_sizes)]),
         warning=data.card.warning,
         network=network,
         bias=tuple(
@@ -124,14 +126,6 @@ def _dataset(experiment: Experiment, data: PreparedDataset, outcome: Outcome) ->
         columns=schema.names,
         group_rows=dict(zip(schema.groups, rows.tolist(), strict=True)),
     )
-
-
-def _train_rows(experiment: Experiment, data: PreparedDataset) -> int:
-    """Return the number of rows of a training sample; where it varies, the fewest of all splits."""
-    varying = data.entry.audit or not (data.judged is None and data.persons is None)
-    if not varying or data.train == "network":
-        return data.n_train
-    return min(data.n_train, *(trained for trained, _ in split_sizes(data, experiment)))
 
 
 def _favorable(experiment: Experiment, data: PreparedDataset, outcome: Outcome) -> dict[str, Any]:

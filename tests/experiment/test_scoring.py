@@ -17,7 +17,7 @@ from benchmark.experiment.expand import load_for_run
 from benchmark.experiment.export import failures_frame, metrics_frame
 from benchmark.experiment.plan import PAPER_METRICS
 from benchmark.experiment.prepare import PreparedExperiment, prepare_experiment
-from benchmark.experiment.run import Outcome, compute, headline_metrics
+from benchmark.experiment.run import Outcome, compute
 from benchmark.experiment.scoring import Answers, FoldTest, Scorer, pack, scoring_digest, unpack
 from benchmark.experiment.store import Store
 from benchmark.metrics import Group, get_metric, list_metrics, metric_names
@@ -203,14 +203,14 @@ def somewhere_else(everybody: Group) -> float:
 
 def test_the_headline_is_what_tables_and_figures_show(tmp_path: Path) -> None:
     plain = prepared(tmp_path, "paper", "fairlearn").experiment
-    assert headline_metrics(plain) == ("discrimination", "accuracy", "overestimation", "underestimation")
-    assert headline_metrics(prepared(tmp_path, "auc_gap", "auc").experiment) == ("auc_gap",)
+    assert plain.shown_metrics == ("discrimination", "accuracy", "overestimation", "underestimation")
+    assert prepared(tmp_path, "auc_gap", "auc").experiment.shown_metrics == ("auc_gap",)
     chosen = plain.model_copy(update={"headline": ("demographic_parity_ratio",)})
-    assert headline_metrics(chosen) == ("demographic_parity_ratio",)
+    assert chosen.shown_metrics == ("demographic_parity_ratio",)
     # What is among the metrics already need not be added to them.
     for wrong, remedy in (("auc_gap", "add it to 'metrics'"), ("rates", "metrics.csv and")):
         with pytest.raises(ExperimentError, match="cannot be shown") as raised:
-            headline_metrics(plain.model_copy(update={"headline": (wrong,), "metrics": ("paper", "rates")}))
+            _ = plain.model_copy(update={"headline": (wrong,), "metrics": ("paper", "rates")}).shown_metrics
         assert remedy in str(raised.value)
         assert str(raised.value).count("add it to") == (wrong == "auc_gap")
     with pytest.raises(UnknownNameError, match="did you mean 'accuracy'"):
