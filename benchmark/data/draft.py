@@ -427,12 +427,15 @@ def _by_place(table: RawTable) -> str:
 
 def missing_roles(table: RawTable, label: str, lacking: Sequence[str]) -> DoubtError:
     """Return an error that lists the file's columns, and the label's values, for options that are lacking."""
-    columns = [f"{name!r} ({(~column.missing).sum():,} values)" for name, column in table.columns.items()]
+    # As in the label and the groups, NA or ? may be a value.
+    raw = {name: replace(column, marks=frozenset({""})) for name, column in table.columns.items()}
+    numbers = {name: int((~column.missing).sum()) for name, column in raw.items()}
+    columns = [f"{name!r} ({n:,} value{'s' * (n != 1)})" for name, n in numbers.items()]
     text = f"--{' and --'.join(lacking)} must be named. The columns are {few(columns, _MOST_NAMED, 'others')}"
     text += _by_place(table)
     if label:
         require_column(label, "label", table)
-        text += f". {label!r} has the values {shown(table.columns[label])}"
+        text += f". {label!r} has the values {shown(raw[label])}"
     return DoubtError([(text, {name: "VALUE" if name == "favorable" else "COLUMN" for name in lacking})])
 
 

@@ -248,9 +248,9 @@ def damage_of(path: Path) -> str:
                     f"{path} was written by another version of betabench, which identifies cells otherwise",
                     expected=f"store format {FORMAT}",
                     got=f"format {found[0]}",
-                    remedy="compute all cells into a new store with --fresh, which keeps this file as "
-                    f"{_free_name(path).name}, or name another folder with --output; tables and reports "
-                    "beside the file stay readable",
+                    remedy="compute its cells again by 'betabench run' with --fresh, which keeps it as "
+                    f"{_free_name(path).name}, or with another --output; tables and reports beside the file "
+                    "stay readable",
                 )
             if found[0] != FORMAT or not declared:  # another format has other declarations as well
                 return "its format or the declarations of its tables are changed"

@@ -469,6 +469,11 @@ def test_a_column_of_a_frame_without_a_name_gets_its_place(tmp_path: Path) -> No
             "none is in 5 rows.*name another column, or several values with --deprived and --favored",
         ),
         (table().set_axis(["sex", "hired", "7"], axis=1), FileOptions(), "by their place, as column_1"),
+        (
+            table(hired=lambda i: "?" if i < 60 else "yn"[i % 2], one=lambda _: 7),
+            FileOptions("hired"),
+            r"'hired' \(3 values\).*'one' \(1 value\)\. 'hired' has the values .*'\?' \(60 rows\)",
+        ),
     ],
 )
 def test_what_no_command_clears_says_what_to_do(
