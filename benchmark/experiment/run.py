@@ -261,7 +261,8 @@ def _computed(
     prepared: PreparedExperiment, engine: Engine, tasks: Sequence[Task], limits: Limits
 ) -> Iterator[list[CellResult]]:
     """Yield results as they are computed; a :class:`Failure` of the pool becomes a result."""
-    for finished in engine.run(tasks, functools.partial(_evaluator, prepared, _software(prepared)), limits):
+    evaluator = functools.partial(_evaluator, prepared, _software(prepared))
+    for finished in engine.run(tasks, evaluator, limits):
         yield [
             own
             if isinstance(own, CellResult)
