@@ -19,6 +19,8 @@ from benchmark.data.number_form import NumberForm, forms_of
 from benchmark.data.reading import DoubtError
 from benchmark.errors import CardError, DataError, UnknownNameError
 from benchmark.file_options import FileOptions
+from benchmark.text.words import few
+from benchmark.wording import render_values
 from tests.helpers.made_up_files import FILES, N, write
 
 WISH = FileOptions("y", "1", "sex", "f")
@@ -496,3 +498,12 @@ def test_no_mark_of_missing_values_is_proposed_for_a_side(tmp_path: Path) -> Non
     assert options["unfavorable"] == "0"
     assert {options["deprived"], options["favored"]} == {"f", "m"}
     assert "all other values but 'NA': take out" in str(raised.value)
+
+
+def test_an_account_shows_names_as_the_file_has_them(tmp_path: Path) -> None:
+    made, _ = read("sens9.csv", tmp_path, deprived="2", favored="1")
+    named = replace(
+        made.reading, left_out=tuple(replace(o, why="no 'a*b|c*'") for o in made.reading.left_out)
+    )
+    account = render_values("reading", reading=named, few=few)
+    assert r"left out: no 'a\*b\|c\*'" in account
