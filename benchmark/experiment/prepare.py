@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 from benchmark.bias import Bias, Expected, Planted, Rows, Score
 from benchmark.bias.borderline import nearness_to_boundary
 from benchmark.bias.doses import Dose, solve_doses
+from benchmark.columns import hidden_name
 from benchmark.data import Table
 from benchmark.data.card import Card, load_card
 from benchmark.data.card_parts import EQUAL_ROWS, Edges, NetworkSettings, NumericColumn
@@ -395,7 +396,7 @@ def _prepare_dataset(
             solved[name, gap] = solve_doses(data.expectations(name, hidden=before.beta), experiment.levels)
             for dose in (dose for dose in solved[name, gap] if dose.beta is None):
                 most = f"adds a label gap of {dose.gap:.3f} at most, not {dose.dose:g}"
-                note(f"{entry.name}: the bias {name!r} {most}.")
+                note(f"{entry.name}: the bias {hidden_name(name, gap)!r} {most}.")
         except BetabenchError as error:
             error.what = f"dataset {entry.name!r}, bias {name!r}: {error.what}"
             raise

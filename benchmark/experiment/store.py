@@ -30,6 +30,7 @@ FORMAT = "2"
 
 _TABLES = f"""
 BEGIN;
+PRAGMA user_version = {FORMAT};  -- again, so that one changed byte is no other format
 CREATE TABLE meta (name TEXT PRIMARY KEY, value TEXT NOT NULL) WITHOUT ROWID;
 INSERT INTO meta VALUES ('format', '{FORMAT}');
 CREATE TABLE cells (
@@ -242,8 +243,7 @@ def damage_of(path: Path) -> str:
             found = connection.execute("SELECT value FROM meta WHERE name = 'format'").fetchone()
             if found is None:
                 raise sqlite3.DatabaseError("its format is not there")
-            declared = _declarations(connection) == _declarations_here()
-            if found[0] != FORMAT and not declared:
+            if FORMAT not in (found[0], str(connection.execute("PRAGMA user_version").fetchone()[0])):
                 raise StoreError(
                     f"{path} was written by another version of betabench, which identifies cells otherwise",
                     expected=f"store format {FORMAT}",
@@ -252,8 +252,8 @@ def damage_of(path: Path) -> str:
                     f"{_free_name(path).name}, or with another --output; tables and reports beside the file "
                     "stay readable",
                 )
-            if found[0] != FORMAT or not declared:  # another format has other declarations as well
-                return "its format or the declarations of its tables are changed"
+            if found[0] != FORMAT or _declarations(connection) != _declarations_here():
+                raise sqlite3.DatabaseError("its format or the declarations of its tables are changed")
             (state,) = connection.execute("PRAGMA integrity_check(1)").fetchone()
             if state != "ok":
                 return str(state).rpartition("\n")[2]
@@ -386,7 +386,7 @@ def _refuse_contradiction(our_row: Sequence[Any], their_row: Sequence[Any], path
         compared += [(name[0], own, their_values.get(name, own)) for name, own in values.items()]
     for quantity, own, their in compared:
         if own != their:
-            names = ("dataset", "bias", "beta", "repetition", "technique", "classifier")
+            names = ("dataset", "bias", "hidden", "level", "beta", "repetition", "technique", "classifier")
             raise StoreError(
                 f"{path} and {other} contradict each other in the cell "
                 + ", ".join(f"{name} {getattr(ours, name)}" for name in names),

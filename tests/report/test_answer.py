@@ -197,6 +197,15 @@ def test_a_promising_technique_is_not_called_more() -> None:
             {"bias": (Bias(name="b", kind="b", description="", doses=(Dose(dose=0.4, gap=0.3),)),)},
             "Data: dose 0.4 is out of reach, the bias adds a label gap of .300 at most.",
         ),
+        (
+            {
+                "bias": tuple(
+                    Bias(name=name, kind="b", description="", doses=(Dose(dose=0.4, gap=0.3, beta=beta),))
+                    for name, beta in (("b", 0.9), ("b+hidden_0.05", None))
+                )
+            },
+            "Data, b+hidden_0.05: dose 0.4 is out of reach, the bias adds a label gap of .300 at most.",
+        ),
         *(
             (
                 {"bias": (Bias(name="b", kind="b", description="", doses=(Dose(**dose, pooled=False),)),)},
