@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import contextlib
 import functools
+import inspect
 import os
 import time
 from collections.abc import Callable, Iterable, Sequence
@@ -317,9 +318,8 @@ def run_atlas(
         runs[name] = replace(finished, run_folder=None)
         if (files := finished.run_folder) is not None:
             to_come = [part for part in chosen if part not in runs]
-            narrowed = narrow(
-                experiment, **{key: parameters[key] for key in narrow.__kwdefaults__ if key in parameters}
-            )
+            of_narrow = inspect.signature(narrow).parameters
+            narrowed = narrow(experiment, **{key: parameters[key] for key in of_narrow if key in parameters})
             written = write_tables(
                 *(folder, declared, name, files.run, files.prepared),
                 digest=digest_of(narrowed),

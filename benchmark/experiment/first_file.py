@@ -6,7 +6,7 @@ processes.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -229,7 +229,7 @@ def _techniques(names: Sequence[str] | None, stage: str | None) -> list[str | Ma
 
 def _require_in_range(repetitions: int | None, accept: float | None, seed: int) -> None:
     share = "a share above 0 and below 1, such as 0.9 for the 90 % with the highest scores"
-    wrong = {
+    wrong: dict[str, tuple[Any, str, Callable[[Any], bool]]] = {
         "--repetitions": (repetitions, "2 or more, so that there are intervals", lambda n: n < 2),
         "--accept": (accept, share, lambda part: not 0 < part < 1),
         "--seed": (seed, "0 or more", lambda n: n < 0),

@@ -487,7 +487,7 @@ class _ProcessState:
         self._had_children = _has_children()
         self._filters = list(warnings.filters)
         self._numpy = sys.modules.get("numpy")
-        self._floating = None if self._numpy is None else self._numpy.geterr()
+        self._floating = {} if self._numpy is None else self._numpy.geterr()
 
     @contextlib.contextmanager
     def restored(self) -> Iterator[None]:
