@@ -502,8 +502,8 @@ def test_no_mark_of_missing_values_is_proposed_for_a_side(tmp_path: Path) -> Non
 
 def test_an_account_shows_names_as_the_file_has_them(tmp_path: Path) -> None:
     made, _ = read("sens9.csv", tmp_path, deprived="2", favored="1")
-    named = replace(
-        made.reading, left_out=tuple(replace(o, why="no 'a*b|c*'") for o in made.reading.left_out)
-    )
+    (out,) = made.reading.left_out
+    named = replace(made.reading, left_out=(replace(out, why="no 'a*b|c*'"), out))
     account = render_values("reading", reading=named, few=few)
     assert r"left out: no 'a\*b\|c\*'" in account
+    assert f"- {out.rows} of the rows that are left out are counted twice." in account
