@@ -342,6 +342,7 @@ def read_rows(
     """
     if source.format == "parquet":
         return rows_of_frame(parquet_frame(content, location), location)
+    lines = array("q")
     try:
         given, rows = _opened(content, source, file, location)
         header = distinct_names(given)
@@ -349,7 +350,6 @@ def read_rows(
         kept: list[tuple[int, dict[str, int], array[int]]] = [
             (i, {}, array("i")) for i, name in enumerate(header) if used is None or name in used
         ]
-        lines = array("q")
         for line, row in rows:
             if len(row) != len(header):
                 raise DataError(
@@ -365,8 +365,8 @@ def read_rows(
     except csv.Error as error:
         raise DataError(
             f"The source file {location} is not valid {source.format.upper()}",
-            got=str(error),
-            remedy="the file may be truncated; get it again; else correct quotes, or 'delimiter' in the card",
+            got=f"{error}, in the row below line {lines[-1]}" if lines else str(error),
+            remedy="correct the quotes there, or 'delimiter' in the card; if the file is truncated, get it again",
         ) from error
     columns = {
         header[i]: RawColumn.from_written(header[i], values, np.array(codes, dtype=np.intp))

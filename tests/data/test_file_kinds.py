@@ -157,7 +157,7 @@ def test_a_file_without_a_header_has_columns_by_place(tmp_path: Path) -> None:
         ("sex,y,job\nf,1,a\nm,0\n", r"Line 3 of .* does not fit.*Expected: 3 values\. Got: 2 values"),
         ("sex,y,job\nf,1,a\nm,0,a,b\n", r"Line 3 of .*Got: 4 values"),
         ('sex,y,job\nf,1,"a\nb"\nm,0\n', r"Line 4 of .*Got: 2 values"),
-        ('sex,y,job\nf,1,a\nm,0,"a\n', "not valid CSV"),
+        ('sex,y,job\nf,1,a\nm,0,"a\n', "not valid CSV.*in the row below line 2"),
         ('sex,y,job\nf,1,"a"b\n', "not valid CSV"),
     ],
 )
