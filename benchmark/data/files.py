@@ -366,7 +366,7 @@ def read_rows(
         raise DataError(
             f"The source file {location} is not valid {source.format.upper()}",
             got=f"{error}, in the row below line {lines[-1]}" if lines else str(error),
-            remedy="correct the quotes there, or 'delimiter' in the card; if the file is truncated, get it again",
+            remedy="correct the quotes there, or 'delimiter' in the card; the file may be truncated",
         ) from error
     columns = {
         header[i]: RawColumn.from_written(header[i], values, np.array(codes, dtype=np.intp))
