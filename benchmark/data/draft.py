@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from benchmark.data.association import PROXY, Told, told_by
-from benchmark.data.card_parts import EQUAL_ROWS, MISSING_MARKS, REST
+from benchmark.data.card_parts import EQUAL_ROWS, MISSING_VALUES, REST
 from benchmark.data.files import RawTable, frame_table, read_table
 from benchmark.data.number_form import Unclear
 from benchmark.data.raw import DATES, MOST_STATES, NO_STATES, Mask, RawColumn, like_weight
@@ -207,8 +207,8 @@ class _Drafting:
         likely = ""
         if outcome[0]:
             y = outcome[0].rows(label)
-            named = ~np.isin(group.values, list(MISSING_MARKS))
-            if (named & ~group.missing).sum() > 1:  # a mark such as ? is not proposed
+            named = ~np.isin(group.values, MISSING_VALUES)
+            if (named & ~group.missing).any():  # a mark such as ? is not proposed
                 known &= named[group.rows]
             likely = group.values[least_favored(group.rows[known], y[known], len(group.values))]
         given = {"deprived": options.deprived, "favored": options.favored}
@@ -542,9 +542,10 @@ def two_sides(
 ) -> tuple[tuple[Side | None, Side | None], list[Question]]:
     """Return both sides that two options name, as far as they are known, and the questions that are open.
 
-    ``given`` has the values of both options. A column of two values that differ by more than case needs one
-    name; without any, no side is known. ``likely`` is a value that a question proposes for the first side. A
-    DataError says that there is no such value, or that both sides have it.
+    ``given`` has the values of both options. A column of two values needs one name, unless they differ by
+    case alone, or the other may mean missing; without any, no side is known. ``likely`` is a value that a
+    question proposes for the first side. A DataError says that there is no such value, or that both sides
+    have it.
     """
     stars = [own == ALL_OTHERS and ALL_OTHERS not in column.values for own in given.values()]
     named = [
@@ -552,8 +553,10 @@ def two_sides(
         for (option, own), star in zip(given.items(), stars, strict=True)
     ]
     n, questions = column.n_different, list[Question]()
-    folded = {value.casefold() for value, _ in counted(column, ~column.missing)}
-    several = n > 2 or len(folded) < n == 2  # Yes and yes may mean the same
+    values = {value for value, _ in counted(column, ~column.missing)}
+    # Yes and yes may mean the same, and a mark that is not named may be no value.
+    marks = values.intersection(MISSING_VALUES).difference(*(own[0].values for own in named if own))
+    several = n > 2 or len({value.casefold() for value in values}) < n == 2 or bool(marks)
     sides = [None if own is None else own[0] for own in named]
     for i, other in ((0, named[1]), (1, named[0])):
         if sides[i] is None and other is not None and (stars[i] or other[0].cut is not None or not several):
@@ -603,7 +606,7 @@ def _question(column: RawColumn, sides: Mapping[str, Side | None], likely: str) 
     taken |= {*same_values(column, likely)} if both else set()
     proposed = {lacking[0]: in_list([likely], quoted=column.has_commas)} if both else {}
     rest = [value for value, _ in counted(column, ~column.missing) if value not in taken]
-    if marks := [value for value in rest if value in MISSING_MARKS and {*rest} - MISSING_MARKS]:
+    if marks := [value for value in rest if value in MISSING_VALUES and {*rest}.difference(MISSING_VALUES)]:
         text += f" but {few(list(map(repr, marks)))}"
         rest = [value for value in rest if value not in marks]
     # Values that differ by case alone stand on one side, unless nothing else is left for the other.
@@ -703,7 +706,7 @@ def least_favored(codes: NDArray[np.integer[Any]], favorable: Mask, n_groups: in
     rates = np.bincount(codes, weights=favorable, minlength=n_groups) / np.maximum(counts, 1)
     # The rate of a handful of people is chance.
     enough = min(max(FEW_ROWS, _SMALLEST_SHARE * len(codes)), np.sort(counts)[-2])
-    return int(np.argmin(np.where(counts >= enough, rates, np.inf)))
+    return int(np.argmin(np.where(counts >= max(enough, 1), rates, np.inf)))
 
 
 # -------------------------------------------------------------- rows that are not independent of each other

@@ -507,3 +507,27 @@ def test_an_account_shows_names_as_the_file_has_them(tmp_path: Path) -> None:
     account = render_values("reading", reading=named, few=few)
     assert r"left out: no 'a\*b\|c\*'" in account
     assert f"- {out.rows} of the rows that are left out are counted twice." in account
+
+
+@pytest.mark.parametrize(
+    ("asked", "open_"),
+    [
+        ({"favorable": "1"}, {"unfavorable": "?"}),
+        ({"favorable": "?"}, {}),
+        ({"favorable": "1", "unfavorable": "?"}, {}),
+        ({"favorable": "1", "unfavorable": "?", "deprived": None}, {"deprived": "f", "favored": "NA"}),
+    ],
+)
+def test_a_mark_is_the_other_of_two_values_only_if_that_is_said(
+    asked: dict[str, str | None], open_: dict[str, str], tmp_path: Path
+) -> None:
+    path = tmp_path / "two.csv"
+    rows = [f"{('f', 'NA')[i % 2]},{'1?'[i // 2 % 3 // 2]},{i % 5}" for i in range(210)]
+    path.write_text("sex,y,x\n" + "\n".join(rows) + "\n")
+    wish = replace(WISH, **{"favored": "NA" if "deprived" not in asked else None, **asked})
+    if not open_:
+        assert len(draft(path, wish, tmp_path).rows) == 210
+        return
+    with pytest.raises(DoubtError) as raised:
+        draft(path, wish, tmp_path)
+    assert raised.value.options == open_
