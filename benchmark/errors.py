@@ -115,15 +115,19 @@ class PluginError(BetabenchError):
     """A user's file cannot be loaded, or registers nothing."""
 
 
+def nearest(name: str, names: Iterable[str], most: int = 1) -> list[str]:
+    """Return the names that were probably meant, the closest first; case does not count."""
+    folded = {own.casefold(): own for own in names}
+    return [folded[key] for key in difflib.get_close_matches(name.casefold(), folded, n=most, cutoff=0.5)]
+
+
 class UnknownNameError(BetabenchError):
     """A name is not among the valid names of a kind, in the singular: ``"technique"``."""
 
     def __init__(self, kind: str, name: str, valid: Iterable[str]) -> None:
         self.kind, self.name = kind, name
         names = sorted(valid)
-        folded = {valid_name.casefold(): valid_name for valid_name in names}
-        nearest = difflib.get_close_matches(name.casefold(), folded, n=_MOST_NAMED, cutoff=0.5)
-        close = [folded[key] for key in nearest]
+        close = nearest(name, names, _MOST_NAMED)
         expected = "one of " + ", ".join(names) if names else f"a {kind}, but none is known"
         is_listed = (listed := f"{kind}s".replace(" ", "-")) in _LISTED
         if is_listed and len(names) > _MOST_LISTED:
@@ -140,7 +144,7 @@ def unknown_parameter(
     error: type[BetabenchError], problem: str, name: str, value: object, valid: Sequence[str]
 ) -> BetabenchError:
     """Return an error of the given class about a parameter that is not among the valid ones."""
-    close = difflib.get_close_matches(name, valid, n=1, cutoff=0.5)
+    close = nearest(name, valid)
     return error(
         problem,
         expected="one of " + ", ".join(valid) if valid else "no parameters at all",

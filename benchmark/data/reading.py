@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from benchmark.errors import DataError
 from benchmark.file_options import FileOptions
-from benchmark.text.words import as_number, few, in_list, share
+from benchmark.text.words import as_number, few, in_list, is_one_of, share
 
 FEW_ROWS = 30  # fewest rows from which a group's numbers tell anything
 
@@ -180,7 +180,7 @@ def rates_of_sides(given: Mapping[Any, float] | str, reading: Reading) -> dict[s
         part.role: [part.role, *filter(None, [part.name]), *dict(part.values[: len(part.values) == 1])]
         for part in reading.parts[2:]
     }
-    found = {role: [rates[name] for name in rates if _is_one_of(name, own)] for role, own in sides.items()}
+    found = {role: [rates[name] for name in rates if is_one_of(name, own)] for role, own in sides.items()}
     if len(rates) != 2 or not all(found.values()):
         raise DataError(
             f"The outside rates are not those of the two groups of {reading.parts[2].column!r}",
@@ -189,8 +189,3 @@ def rates_of_sides(given: Mapping[Any, float] | str, reading: Reading) -> dict[s
             remedy=f"give {_RATES}",
         )
     return {role: own[0] for role, own in found.items()}
-
-
-def _is_one_of(name: str, names: list[str]) -> bool:
-    number = as_number(name)
-    return name in names or (number is not None and number in map(as_number, names))

@@ -21,7 +21,7 @@ from benchmark.data.raw import MOST_LEVELS, RawColumn
 from benchmark.data.states import MISSING, RARE_STATES, CardEntry, category, feature
 from benchmark.data.table import CODE_DTYPE, Column
 from benchmark.errors import DataError
-from benchmark.text.words import as_number, few, figure
+from benchmark.text.words import as_number, few, figure, is_one_of
 
 _LARGEST_WHOLE = 2**53  # floats up to here are exact whole numbers
 _NUMBER_OF = {"true": 1.0, "false": 0.0, "inf": math.inf, "-inf": -math.inf}
@@ -133,11 +133,8 @@ def raw_column(name: str, values: pd.Series[Any]) -> RawColumn:
             got=type(values.iloc[0]).__name__,
             remedy="convert them to text or numbers, or leave the column out",
         ) from None
-    texts = [*map(_text, distinct), ""]
-    ordered = sorted({texts[code] for code in np.unique(codes).tolist()})
-    positions = {text: i for i, text in enumerate(ordered)}
-    of_code = np.array([positions.get(text, 0) for text in texts], dtype=np.intp)
-    return RawColumn(name, tuple(ordered), of_code[codes])  # a missing value, code -1, takes the last entry
+    texts = [*map(_text, distinct), *[""] * bool((codes < 0).any())]  # the code of a missing value is -1
+    return RawColumn.from_written(name, texts, codes)
 
 
 def learn_feature(name: str, values: pd.Series[Any], min_count: int) -> LearnedColumn:
@@ -186,11 +183,11 @@ def learn_groups(
         # Declared categories may have no rows.
         present = values.cat.remove_unused_categories().cat.categories
         _require_present(name, named, list(map(_text, present)))
-        members = tuple(state for state in learned.column.states if _is_one_of(state, named))
+        members = tuple(state for state in learned.column.states if is_one_of(state, named))
         return replace(learned, missing=-1, rest=-1), members
     _require_present(name, named, raw.values)
     if named:
-        chosen = np.array([_is_one_of(text, named) for text in raw.values], dtype=bool)
+        chosen = np.array([is_one_of(text, named) for text in raw.values], dtype=bool)
         _require_apart(raw, named, chosen)
         members = (" or ".join(named),)
         draft = category(raw, 1, (members[0], chosen))
@@ -286,21 +283,16 @@ def _listed(value: object) -> Iterable[object]:
     return value if several else [value]  # type: ignore[return-value]
 
 
-def _is_one_of(text: str, named: Sequence[str]) -> bool:
-    number = as_number(text)
-    return any(text == value or (number is not None and number == as_number(value)) for value in named)
-
-
 def _require_present(name: str, named: Sequence[str], present: Sequence[str]) -> None:
     for value in named:
-        if not any(_is_one_of(text, [value]) for text in present):
+        if not any(is_one_of(text, [value]) for text in present):
             raise RowsError(
                 f"No training row has {value!r} in the sensitive column {name!r}",
                 expected="values of that column: " + few(list(map(repr, present)), 8),
                 got=repr(value),
                 remedy="correct 'deprived'",
             )
-    if named and all(_is_one_of(text, named) for text in present):
+    if named and all(is_one_of(text, named) for text in present):
         raise RowsError(
             f"All groups of the sensitive column {name!r} are deprived",
             expected="at least one favored group",

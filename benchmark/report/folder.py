@@ -68,10 +68,8 @@ def write_run_folder(
     manifest = describe_run(prepared, outcome)
     main = metric_names((*manifest.headline, *experiment.always_measured))
     measured = [*main, *(name for name in metric_names(experiment.measured) if name not in main)]
-    values, failures = (
-        export.metrics_frame(cells, measured, tests),
-        export.failures_frame(cells, measured, tests),
-    )
+    values = export.metrics_frame(cells, measured, tests)
+    failures = export.failures_frame(cells, measured, tests)
     # A frontier accepts any share, so it is no yardstick where the share is given.
     fixed = {data.name for data in prepared.datasets.values() if data.entry.accept is not None}
     frames = {

@@ -120,6 +120,12 @@ def as_number(text: str) -> float | None:
     return parsed if math.isfinite(parsed) and "_" not in text else None  # "1_2" is a name
 
 
+def is_one_of(text: str, names: Sequence[str]) -> bool:
+    """Return whether a text is one of some names, or a number equal to one of them."""
+    number = as_number(text)
+    return text in names or (number is not None and number in map(as_number, names))
+
+
 def as_text(value: object) -> str:
     """Return a value as text, without blanks around it; 1.0 is "1": columns with gaps store numbers so."""
     return str(int(value)) if isinstance(value, float) and value.is_integer() else str(value).strip()
