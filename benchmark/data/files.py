@@ -320,8 +320,9 @@ def _layout(samples: Mapping[str, list[_Row]], location: str, named: Set[str]) -
         if all(row[-1] == "" for _, row in rows[at + 1 :]):
             names = distinct_names([*header, ""])
             return _Layout(delimiter, names, line, "Rows end with a separator, the header does not.")
-        names = distinct_names(["row", *header])
-        return _Layout(delimiter, names, line, "Rows have a name, for which the header has no column.")
+        if len({row[0] for _, row in rows[at + 1 :]}) == len(rows) - at - 1:  # names of rows differ
+            names = distinct_names(["row", *header])
+            return _Layout(delimiter, names, line, "Rows have a name, for which the header has no column.")
     if named and named.isdisjoint(header) and all(map(_NUMBERED.fullmatch, named)):
         names = distinct_names([""] * width)
         return _Layout(delimiter, names, above, "The first line is a row: columns have numbers, as named.")

@@ -489,3 +489,13 @@ def test_numbers_that_a_frame_has_as_text_are_said(tmp_path: Path) -> None:
     assert note.startswith("Numbers are text, and so categories: pay. If they are no codes")
     frame["pay"] = pd.to_numeric(frame["pay"], errors="coerce")
     assert "Numbers are text" not in said(of_frame(tmp_path, frame, WISH))
+
+
+def test_a_last_column_without_a_name_is_not_the_label(tmp_path: Path) -> None:
+    frame = table(
+        sex=lambda i: i % 2, hired=lambda i: i // 2 % 2, job=lambda i: i // 3 % 2, more=lambda i: i // 5 % 2
+    )
+    text = frame.to_csv(index=False)
+    (tmp_path / "people.csv").write_text(text.replace(",more", ""))
+    with pytest.raises(DataError, match=r"Line 2 of .* does not fit.*Expected: 3 values\. Got: 4 values"):
+        draft(tmp_path / "people.csv", FileOptions("hired", "1", "sex", "0"), tmp_path)
