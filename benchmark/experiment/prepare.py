@@ -370,7 +370,7 @@ def _prepare_dataset(
         notes=(*group_notes(test), *([_audit_note(test)] if entry.audit else [])),
     )
     persons = data.persons if experiment.splits else None
-    if entry.audit or not (persons is None and data.judged is None):
+    if experiment.splits and (entry.audit or not (persons is None and data.judged is None)):
         data = replace(data, split_sizes=split_sizes(data, experiment))
     if persons is not None:
         data = replace(data, notes=(*data.notes, _persons_note(data, persons)))
