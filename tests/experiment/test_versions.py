@@ -48,6 +48,7 @@ NOT_HARNESS = {
     "errors.py": "messages only",
     "columns.py": "names of columns and tests",
     "declarations.py": "finds files; their content is in the keys",
+    "file_options.py": "says how a file without a card is read; keys have the digest of what is read",
     "models.py": "what declared files may hold; their content is in the keys",
     "registry.py": "finds classes; their code is in the keys",
     "bias": "each kind's own closure is in its cells' keys",
