@@ -40,7 +40,7 @@ def test_computing_again_gives_the_committed_cells(data_dir: Path, tmp_path: Pat
             progress=False,
             **levels,
         )
-        again = read_frames(made.folder).results
+        again = read_frames(made.folder).results.rename(columns={"level": "beta"})  # as the atlas has it
         for name in ("dataset", "bias", "beta", "technique", "classifier", "repetition"):
             again = again[again[name] == cell[name]]
         values = again[again["test"] == "original"].set_index("metric")["value"]

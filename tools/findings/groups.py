@@ -92,7 +92,7 @@ def rows() -> str:
             "| | cases | B worse | in single splits | A better | B worse where A is better |",
             "|---|---:|---:|---|---:|---:|",
             row("all"),
-            *(row(f"β = {beta:g}", beta=beta) for beta in (0.0, 0.3)),
+            *(row(f"β = {beta:g}", level=beta) for beta in (0.0, 0.3)),
             *(row(f"`{name}`", dataset=name) for name in datasets()),
         ]
     )
