@@ -49,15 +49,11 @@ def signs_of(
     return {(name, beta): own for name, beta, own in cells if own in signs and name in known}
 
 
-def tested(dataset: DatasetDescription, run: Manifest) -> str:
-    """Return test data and number of repetitions, for a subtitle."""
-    source = provenance(dataset)
-    return f"{source[0].upper()}{source[1:]}; {repetitions(run.repetitions)}"
-
-
 def subtitle(scenario: Scenario, run: Manifest, explanation: str) -> str:
     """Return a figure's subtitle: test data, repetitions, learner, and an explanation of the figure."""
-    return f"{tested(scenario.dataset, run)}; classifier {scenario.classifier}. {explanation}".strip()
+    source, samples = provenance(scenario.dataset), repetitions(run.repetitions)
+    own = f"{source[0].upper()}{source[1:]}; {samples}; classifier {scenario.classifier}. {explanation}"
+    return own.strip()
 
 
 def notes(

@@ -22,7 +22,6 @@ from benchmark.data.card import Card, load_card
 from benchmark.declarations import declaration_dir
 from benchmark.errors import CardError, UnknownNameError
 from benchmark.statistics.answers import ConstantAnswer
-from benchmark.text.words import titled
 
 STAGES = {"pre": "Pre-processing", "in": "In-processing", "post": "Post-processing", "": "Techniques"}
 """Titles of the stages at which techniques act, in the order of training, and of an unknown stage."""
@@ -228,7 +227,7 @@ class DatasetDescription:
     @property
     def heading(self) -> str:
         """The title in every table, figure and page of the run: ``"Adult (embedded)"``."""
-        return titled(self.title, self.embedded)
+        return f"{self.title} (embedded)" if self.embedded else self.title
 
     @property
     def best_constant(self) -> ConstantAnswer | None:

@@ -20,7 +20,7 @@ from benchmark.runs.report_frames import Scenario, joined
 from benchmark.statistics.answers import ACCEPTANCE, ACCURACY, DISCRIMINATION, NEARLY_ALL
 from benchmark.statistics.cells import WHERE, Baselines, row_means, to_cells
 from benchmark.tables.layout import Cell
-from benchmark.text.words import extent, repetitions, sentence, share
+from benchmark.text.words import repetitions, sentence, share
 from benchmark.wording import all_planted, provenance, vocabulary
 
 ACCEPTED = "accepted"
@@ -181,8 +181,9 @@ class Numbers:
 
     @property
     def extent(self) -> str:
-        """The ending of captions that says whether datasets are embedded ones."""
-        return extent(scenario.dataset.embedded for scenario in self.scenarios)
+        """The ending of captions that says how many datasets are embedded ones; empty if none is."""
+        flags = [scenario.dataset.embedded for scenario in self.scenarios]
+        return f" ({'' if all(flags) else 'partly '}embedded networks, not real data)" if any(flags) else ""
 
     @property
     def spread(self) -> str:

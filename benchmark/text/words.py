@@ -232,15 +232,3 @@ OF_NETWORKS = (
 
 REAL, SAMPLED = "real data", "sample of the learned network"
 """Test data of techniques."""
-
-
-def titled(title: str, embedded: bool) -> str:
-    """Return a dataset's title, marked if the dataset is an embedded one: ``"Adult (embedded)"``."""
-    return f"{title} (embedded)" if embedded else title
-
-
-def extent(embedded: Iterable[bool]) -> str:
-    """Return a caption's ending that says how many datasets are embedded ones; empty if none is."""
-    flags = list(embedded)
-    partly = "" if all(flags) else "partly "
-    return f" ({partly}embedded networks, not real data)" if any(flags) else ""
