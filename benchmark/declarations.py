@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import contextlib
-import difflib
 import itertools
 import re
 import tomllib
@@ -12,7 +11,7 @@ from importlib.resources import files
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, TypeVar, get_args, get_origin
 
-from benchmark.errors import BetabenchError, CardError, ExperimentError, UnknownNameError
+from benchmark.errors import BetabenchError, CardError, ExperimentError, UnknownNameError, nearest
 
 if TYPE_CHECKING:  # finding a file must not wait for the import of pydantic
     from pydantic import BaseModel, ValidationError
@@ -296,7 +295,7 @@ def _meant(location: tuple[int | str, ...], model: type[BaseModel]) -> str:
     paths = list(_paths(model))
     for some in ([path for path in paths if path.startswith(f"{location[0]}.")], paths):
         named = {path.rpartition(".")[2]: path for path in reversed(some)}
-        if close := difflib.get_close_matches(name, named, n=1):
+        if close := nearest(name, named):
             return repr(named[close[0]])
     return ""
 

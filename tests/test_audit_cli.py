@@ -169,7 +169,7 @@ def test_warnings_of_the_reading_reach_terminal_and_page(capsys: pytest.CaptureF
         ("", "a table of predictions"),
         ("predictions.csv --label y --prediction yhat", "--sensitive"),
         ("predictions.csv --label y --prediction yhat --sensitive sxe", "did you mean 'sex'"),
-        ("predictions.csv --label y --prediction yhat --sensitive ,", "list of names is empty"),
+        ("predictions.csv --label y --prediction yhat --sensitive ,", "no groups to compare"),
         ("predictions.csv --label y --score p --top-k 999 --sensitive sex", "from 1 to 240"),
         ("predictions.csv --label p --prediction yhat --sensitive sex", "divide it into two classes"),
         ("predictions.csv --label race --prediction yhat --sensitive sex", "--favorable"),

@@ -267,10 +267,8 @@ class Adviser:
         """Return what a technique changes where there is no planted bias; None if that was not run."""
         if (learner, technique) not in self._false_alarms.index:
             return None
-        accepted, accuracy = self._false_alarms.to_numpy()[
-            self._false_alarms.index.get_loc((learner, technique))
-        ]
-        return FalseAlarm(float(accepted), float(accuracy))
+        [changes] = self._false_alarms.loc[[(learner, technique)]].to_numpy()
+        return FalseAlarm(*map(float, changes))
 
     def usage(self, technique: str) -> str:
         """Return the line of Python that makes a technique."""

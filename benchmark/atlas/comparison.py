@@ -117,18 +117,17 @@ def other_winner(of: Comparison) -> Decision:
         return float(more.mean()), *sign_flip_interval(more)
 
     leads = {goal: behind(second, goal, first) for goal, (first, second) in best.items()}
-    evidence = [
+    told = "; ".join(
         f"`{best[goal][0]}` to {goal}, {_estimate(*leads[goal])} ahead of `{best[goal][1]}`" for goal in GOALS
-    ]
+    )
     winners = {goal: first for goal, (first, _) in best.items()}
     if len({*winners.values()}) == 1:
         shown = all(low > 0 for _, low, _ in leads.values())
-        return REFUTED if shown else NOT_DECIDED, "; ".join(evidence)
+        return REFUTED if shown else NOT_DECIDED, told
     both = [str(name) for name in regrets[RESTORE] if name in regrets[EQUALISE]]
     may_be = [
         name for name in both if not any(behind(name, goal, first)[1] > 0 for goal, first in winners.items())
     ]
-    told = "; ".join(evidence)
     if may_be:
         told += f". Not shown to be behind in either: {', '.join(f'`{name}`' for name in may_be)}"
     return _fate(not may_be, False), told
@@ -404,11 +403,8 @@ def _balanced(scenarios: Scenarios) -> pd.Series | None:
     counts = wide.groupby(level="cluster").size()
     complete = counts[counts == counts.max()].index
     wide = wide[wide.index.get_level_values("cluster").isin(complete)]
-    n_combinations = len(wide.reset_index()[keys[1:]].drop_duplicates())
-    if len(complete) < 2 or len(wide) != len(complete) * n_combinations or wide.empty:
-        return None
-    shape = [wide.index.get_level_values(name).nunique() for name in keys[1:]]
-    if n_combinations != int(np.prod(shape)):
+    shape = [wide.index.get_level_values(name).nunique() for name in keys]
+    if len(complete) < 2 or len(wide) != np.prod(shape) or wide.empty:
         return None
     long = wide.rename_axis("technique", axis=1).reset_index().melt(keys, value_name="gain")
     return long.set_index(list(FACTORS))["gain"].sort_index()
@@ -445,5 +441,4 @@ def components_of(cube: Array) -> dict[tuple[int, ...], float]:
                 inner = cube.size / np.prod([cube.shape[i] for i in pair])
                 expected += inner * components[pair]
         components[effect] = max(0.0, (squares[effect] - expected) / repeats)
-    ordered = {effect: components[effect] for effect in effects}
-    return {**ordered, (): rest}
+    return {**{effect: components[effect] for effect in effects}, (): rest}

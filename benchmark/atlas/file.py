@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Iterator
 from functools import cached_property
 from pathlib import Path
 from typing import Annotated, Any, Literal, Self
@@ -108,7 +107,10 @@ class Atlas(BaseModel):
         Raises an ExperimentError that lists the broken rules of all parts.
         """
         experiments, rules = {}, []
-        for name, fields in self._contents():
+        parts = self.parts if self.lite is None else {**self.parts, LITE: self.lite}
+        for name, part in parts.items():
+            title = f"{self.title}: {name.replace('_', ' ')}"
+            fields = with_paths({"title": title, **self.shared, **part, "name": name}, self._folder)
             try:
                 experiments[name] = Experiment.model_validate(fields)
             except ValidationError as error:
@@ -119,14 +121,6 @@ class Atlas(BaseModel):
                 remedy="correct these fields; docs/adding/experiment_fields.md explains each",
             )
         return experiments
-
-    def _contents(self) -> Iterator[tuple[str, dict[str, Any]]]:
-        parts = dict(self.parts)
-        if self.lite is not None:
-            parts[LITE] = self.lite
-        for name, fields in parts.items():
-            title = f"{self.title}: {name.replace('_', ' ')}"
-            yield name, with_paths({"title": title, **self.shared, **fields, "name": name}, self._folder)
 
     def chosen(self, parts: tuple[str, ...] = (), *, lite: bool = False) -> dict[str, Experiment]:
         """Return the experiments of some parts, or of all but the one to try.

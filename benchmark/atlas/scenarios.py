@@ -114,7 +114,28 @@ def scenarios_of(
     ``rows`` are :attr:`~benchmark.atlas.tables.Tables.dose_rows`. ``techniques`` are those of the rows unless
     given.
     """
-    return _arrays(rows, atlas, goal, names_of(rows) if techniques is None else techniques)
+    techniques = names_of(rows) if techniques is None else techniques
+    keys = list(SCENARIO)
+    frame = rows[[*keys, "card"]].drop_duplicates(keys).sort_values(keys, ignore_index=True)
+    index = pd.MultiIndex.from_frame(frame[keys])
+
+    def array(column: str, half: str) -> Array:
+        part = rows[rows["half"] == half].set_index([*keys, "technique"])[column].astype(float)
+        return part.unstack("technique").reindex(index=index, columns=list(techniques)).to_numpy()
+
+    value, allowed, accuracy, *people = (
+        np.array([array(column, half) for half in HALVES])
+        for column in (VALUES[goal], ALLOWED[goal], "accuracy", *PEOPLE)
+    )
+    frame["cluster"] = frame["card"].map(atlas.cluster_of)
+    frame["finer"] = [atlas.cluster_of(card, finer=True) for card in frame["card"]]
+    joined = {card for cards in atlas.finer.join.values() for card in cards}
+    frame["left_out"] = frame["finer"].where(frame["card"].isin(joined), frame["cluster"])
+    run = np.isfinite(allowed).any(axis=0)
+    whole = Scenarios(
+        frame, tuple(techniques), value, allowed == 1, accuracy, dict(zip(PEOPLE, people, strict=True)), run
+    )
+    return whole.take(np.isfinite(value[:, :, 0]).all(axis=0))
 
 
 def hidden_scenarios_of(
@@ -131,7 +152,7 @@ def hidden_scenarios_of(
     means = dict.fromkeys([VALUES[goal], "accuracy", *PEOPLE], "mean")
     averaged = apparent.groupby(columns, sort=False).agg({**means, ALLOWED[goal]: "min"})
     in_truth, as_seen = (
-        _arrays(part.assign(level=part["hidden"]), atlas, goal, techniques)
+        scenarios_of(part.assign(level=part["hidden"]), atlas, goal, techniques)
         for part in (truth, averaged.reset_index())
     )
     true_keys, seen_keys = (
@@ -163,27 +184,3 @@ def undo_reasons(scenarios: Scenarios, planted: pd.DataFrame, clean: pd.DataFram
         NOTHING_TO_UNDO: moved < HARDLY_MOVED * (1 - ROUNDING),
     }
     return np.asarray(first_true(reasons), dtype=object)
-
-
-def _arrays(rows: pd.DataFrame, atlas: Atlas, goal: str, techniques: Sequence[str]) -> Scenarios:
-    keys = list(SCENARIO)
-    frame = rows[[*keys, "card"]].drop_duplicates(keys).sort_values(keys, ignore_index=True)
-    index = pd.MultiIndex.from_frame(frame[keys])
-
-    def array(column: str, half: str) -> Array:
-        part = rows[rows["half"] == half].set_index([*keys, "technique"])[column].astype(float)
-        return part.unstack("technique").reindex(index=index, columns=list(techniques)).to_numpy()
-
-    value, allowed, accuracy, *people = (
-        np.array([array(column, half) for half in HALVES])
-        for column in (VALUES[goal], ALLOWED[goal], "accuracy", *PEOPLE)
-    )
-    frame["cluster"] = frame["card"].map(atlas.cluster_of)
-    frame["finer"] = [atlas.cluster_of(card, finer=True) for card in frame["card"]]
-    joined = {card for cards in atlas.finer.join.values() for card in cards}
-    frame["left_out"] = frame["finer"].where(frame["card"].isin(joined), frame["cluster"])
-    run = np.isfinite(allowed).any(axis=0)
-    whole = Scenarios(
-        frame, tuple(techniques), value, allowed == 1, accuracy, dict(zip(PEOPLE, people, strict=True)), run
-    )
-    return whole.take(np.isfinite(value[:, :, 0]).all(axis=0))

@@ -182,7 +182,7 @@ def write_tables(
     before = _of_same_rows(before, folder, part, run, {*replaced})
     say(f"{part}: means of {len(run.results):,} values ...")
     means = _by_part(_joined(before.means, _rounded(part_means(run, part, atlas))), atlas)
-    cells = _joined(before.cells, _random_cells(run, part, atlas))
+    cells = _joined(before.cells, _cells(run, part, atlas))
     features = before.features
     if not atlas.advice or part in (*atlas.advice, *atlas.planted, LITE):
         say(f"{part}: features of the data ...")
@@ -278,17 +278,15 @@ def _rounded(frame: pd.DataFrame) -> pd.DataFrame:
     return _read(io.StringIO(csv_text(frame, SIX_DIGITS)), tuple(frame.columns))
 
 
-def _random_cells(run: RunFrames, part: str, atlas: Atlas) -> pd.DataFrame:
-    """Return a part's cells with the smallest lots, and their values on the original test."""
+def _cells(run: RunFrames, part: str, atlas: Atlas) -> pd.DataFrame:
+    """Return a part's cells with their values on the original test."""
     results = run.of_techniques.of_choices.results
     results = results.rename(columns={"level": "beta"})
     results = results[(results["test"] == ORIGINAL) & results["metric"].isin(CELL_METRICS)]
     cells = results.pivot(index=list(_CELL), columns="metric", values="value").reindex(
         columns=list(CELL_METRICS)
     )
-    cells = cells.reset_index().assign(part=part, version=atlas.version)[list(CELL_TABLE)]
-    lots = cells.apply(_lot, axis=1)
-    return cells.loc[lots.sort_values().index[:N_CELLS]]
+    return cells.reset_index().assign(part=part, version=atlas.version)[list(CELL_TABLE)]
 
 
 def _lot(cell: pd.Series) -> str:

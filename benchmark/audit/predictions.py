@@ -78,11 +78,7 @@ def read_predictions(
 
 
 def _check_names(frame: pd.DataFrame, table: str) -> None:
-    _refuse_twice(sorted(n for n, times in Counter(map(str, frame.columns)).items() if times > 1), table)
-
-
-def _refuse_twice(names: Sequence[str], table: str) -> None:
-    if names:
+    if names := sorted(n for n, times in Counter(map(str, frame.columns)).items() if times > 1):
         raise DataError(
             f"{table} has columns of the same name",
             expected="one column of each name",

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import argparse
 import sys
-from collections.abc import Collection, Iterator
+from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -76,7 +76,7 @@ def execute(options: argparse.Namespace) -> int:
     from benchmark.text.writing import csv_text, write_atomically, write_json
 
     named = {getattr(options, name) for name in ("label", "prediction", "score", "weight", "strata")}
-    named |= {*_names(options.sensitive, "sensitive")}
+    named |= {*values_in_list(options.sensitive, ().__contains__, "sensitive")}
     reading = file_options(options, *READING)
     frame = read_predictions(options.file, named=named - {None}, known=_known(options), **reading)
     if options.where is not None:
@@ -85,10 +85,10 @@ def execute(options: argparse.Namespace) -> int:
         *("label", "prediction", "score", "weight", "strata", "threshold", "intersections"),
         *("favorable", "favorable_prediction"),
     )
-    known = [*map(str, frame.columns)]
+    known = {*map(str, frame.columns)}.__contains__
     columns = Columns(
-        sensitive=_names(options.sensitive, "sensitive", known),
-        features=[] if options.features is None else _names(options.features, "features", known),
+        sensitive=values_in_list(options.sensitive, known, "sensitive"),
+        features=values_in_list(options.features, known, "features"),
         k=options.top_k,
         percent=options.top_percent,
         **{name: getattr(options, name) for name in shared},
@@ -98,7 +98,7 @@ def execute(options: argparse.Namespace) -> int:
         columns,
         reference=_reference(options.reference, frame, columns),
         tau=options.tau,
-        metrics=None if options.metrics is None else _names(options.metrics, "metrics"),
+        metrics=options.metrics and values_in_list(options.metrics, ().__contains__, "metrics"),
         conventions=options.conventions,
     )
     print_markdown(output_console(), audit_text(result))
@@ -114,30 +114,21 @@ def execute(options: argparse.Namespace) -> int:
     return EXIT_OK
 
 
-def _names(text: str, option: str, known: Collection[str] = ()) -> list[str]:
-    """Return names between commas; ``known`` names may have commas, others if they are in double quotes."""
-    names = values_in_list(text, known.__contains__, option)
-    if not names:
-        raise ExperimentError("A list of names is empty", expected="NAME,NAME,...", got=repr(text))
-    return names
-
-
 def _known(options: argparse.Namespace) -> dict[str, set[str]]:
-    """Return by column the values that look missing, and that the options name as values."""
+    """Return by column the values that the options name, so that none of them counts as missing."""
     from benchmark.data.card_parts import MISSING_MARKS
 
-    known: dict[str, set[str]] = {}
+    named = [(options.label, options.favorable), (options.prediction, options.favorable)]
+    named.append((options.prediction, options.favorable_prediction))
     for text in (options.known, options.where, options.reference):
         for pair in values_in_list(text, lambda text: text.rpartition("=")[2] in MISSING_MARKS, "known"):
             name, _, value = pair.rpartition("=")
             if value in MISSING_MARKS or text == options.known:
-                known.setdefault(name, set()).add(value)
-    for role, values in (
-        ("label", (options.favorable,)),
-        ("prediction", (options.favorable, options.favorable_prediction)),
-    ):
-        if (name := getattr(options, role)) is not None and (marks := MISSING_MARKS & {*values}):
-            known.setdefault(name, set()).update(marks)
+                named.append((name, value))
+    known: dict[str, set[str]] = {}
+    for name, value in named:
+        if None not in (name, value):
+            known.setdefault(name, set()).add(value)
     return known
 
 
@@ -154,7 +145,7 @@ def _reference(text: str, frame: pd.DataFrame, columns: Columns) -> str | dict[s
         for group in (*groups, *CHOSEN):
             pairs.setdefault(f"{name}={group}", set()).add((name, group))
     chosen: dict[str, str] = {}
-    for pair in _names(text, "reference", pairs):
+    for pair in values_in_list(text, pairs.__contains__, "reference") or [text]:
         if pair not in pairs:
             raise UnknownNameError("reference group", pair, (*CHOSEN, *pairs))
         [(name, group), *others] = sorted(pairs[pair])

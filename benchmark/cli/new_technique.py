@@ -43,7 +43,14 @@ def write_skeleton(name: str, stage: str = "pre", folder: Path = Path()) -> tupl
     ``folder`` is made if missing. Raises :class:`TechniqueError` if the name is malformed or taken, or one of
     the files exists.
     """
-    _check_form(name)
+    if not re.fullmatch(r"[a-z][a-z0-9_]*", name) or keyword.iskeyword(name) or name.startswith("test_"):
+        raise TechniqueError(
+            f"{name!r} cannot name a technique",
+            expected="lower-case letters, digits and underscores, a letter first; no keyword of Python, and "
+            "no name that begins with test_",
+            got=repr(name),
+            remedy="choose another name",
+        )
     paths = folder / f"{name}.py", folder / f"test_{name}.py"
     present = [str(path) for path in paths if path.exists()]
     if present:
@@ -58,17 +65,6 @@ def write_skeleton(name: str, stage: str = "pre", folder: Path = Path()) -> tupl
         with path.open("x", encoding="utf-8", newline="\n") as file:  # "x" refuses to overwrite, too
             file.write(_filled(template, name))
     return paths
-
-
-def _check_form(name: str) -> None:
-    if not re.fullmatch(r"[a-z][a-z0-9_]*", name) or keyword.iskeyword(name) or name.startswith("test_"):
-        raise TechniqueError(
-            f"{name!r} cannot name a technique",
-            expected="lower-case letters, digits and underscores, a letter first; no keyword of Python, and "
-            "no name that begins with test_",
-            got=repr(name),
-            remedy="choose another name",
-        )
 
 
 def _check_free(name: str) -> None:

@@ -238,8 +238,7 @@ class TechniqueUnderTest:
         """The answers of a second fit, and whether it used a global generator."""
         _ = self.trial  # first, because libraries may use these generators when they are imported
         with _marked_global_state() as marked:
-            answers = TechniqueUnderTest(self.technique, self.classifier, self.ranker, self.seed).answers()
-            return answers, _global_state() != marked
+            return replace(self).answers(), _global_state() != marked
 
     def answers(self, test: Table | None = None) -> Answers:
         """Return all visible results of the fit: predictions, scores, and prepared data if there are any."""

@@ -10,7 +10,7 @@ from collections.abc import Callable
 import numpy as np
 
 from benchmark.conformance._under_test import CautionError, NonconformityError, NotApplicableError
-from benchmark.conformance.technique_checks import CheckResult, outcome_of
+from benchmark.conformance.technique_checks import CheckResult, results_of
 from benchmark.metrics import Metric, Predictions, measure
 
 _SEEDS = range(12)
@@ -19,13 +19,7 @@ _TOLERANCE = 1e-9
 
 def check_metric(metric: Metric) -> list[CheckResult]:
     """Return the results of all checks on a registered metric; no other applies if it fails on examples."""
-    results: list[CheckResult] = []
-    for name, check in METRIC_CHECKS.items():
-        if results and results[0].status == "failed":
-            results.append(CheckResult(name, "not applicable", "it fails on the examples"))
-        else:
-            results.append(CheckResult(name, *outcome_of(check, metric)))
-    return results
+    return results_of(METRIC_CHECKS, metric, "it fails on the examples")
 
 
 @functools.cache

@@ -11,7 +11,7 @@ column in the rows to predict. Or they are no better than a constant, if it uses
 
 import functools
 import numbers
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from typing import Any, Literal, TypeVar
 
@@ -85,12 +85,16 @@ def check_technique(
     """
     naive_bayes = functools.partial(make_classifier("naive_bayes").build, seed=0)
     tested = TechniqueUnderTest(technique, classifier or naive_bayes, naive_bayes_ranker, seed=0)
+    return results_of(CHECKS, tested, "it does not train on the example table")
+
+
+def results_of(checks: Mapping[str, Callable[[T], None]], subject: T, reason: str) -> list[CheckResult]:
+    """Return the results of checks; for ``reason`` no other applies unless the first one passes."""
     results: list[CheckResult] = []
-    for name, check in CHECKS.items():
-        if results and results[0].status != "passed":
-            results.append(CheckResult(name, "not applicable", "it does not train on the example table"))
-        else:
-            results.append(CheckResult(name, *outcome_of(check, tested)))
+    for name, check in checks.items():
+        stopped = results and results[0].status != "passed"
+        outcome: tuple[Status, str] = ("not applicable", reason) if stopped else outcome_of(check, subject)
+        results.append(CheckResult(name, *outcome))
     return results
 
 

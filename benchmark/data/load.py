@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import difflib
 import itertools
 import math
 import warnings
@@ -33,7 +32,7 @@ from benchmark.data.raw import RawColumn, RawRows
 from benchmark.data.row_facts import Judged, Numbers, Persons, Score, numbered
 from benchmark.data.source import ANYWHERE, SourceBytes, Sources, read_sources
 from benchmark.data.table import CODE_DTYPE, Table
-from benchmark.errors import DataError
+from benchmark.errors import DataError, nearest
 from benchmark.text.words import as_number, few, share, toml
 
 if TYPE_CHECKING:
@@ -507,7 +506,7 @@ def _require(names: Collection[str], rows: RawRows, source: SourceBytes) -> None
     """Raise a DataError unless a file has columns that its card names."""
     if not (missing := [name for name in names if name not in rows.header]):
         return
-    close = difflib.get_close_matches(missing[0], rows.header, n=1)
+    close = nearest(missing[0], rows.header)
     raise DataError(
         f"The source file {source.location} lacks columns",
         expected=", ".join(map(repr, missing)),
