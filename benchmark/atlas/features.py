@@ -15,6 +15,7 @@ from benchmark.atlas.file import Atlas
 from benchmark.data.association import group_associations
 from benchmark.data.card import load_card
 from benchmark.data.table import Table
+from benchmark.experiment.draws import draw_folds
 from benchmark.experiment.plan import Block
 from benchmark.experiment.prepare import PreparedExperiment
 
@@ -131,7 +132,8 @@ def _rows(prepared: PreparedExperiment, atlas: Atlas) -> Iterator[dict[str, Any]
                 Block(data.entry.name, bias, level, split, hidden=hidden)
                 for split in range(min(N_SPLITS, experiment.repetitions))
             )
-            samples = [asdict(data_features(prepared.training_sample(block))) for block in blocks]
+            first_folds = (next(draw_folds(data, block, experiment)) for block in blocks)
+            samples = [asdict(data_features(fold.train)) for fold in first_folds]
             yield {
                 **{"version": atlas.version, "card": card, "cluster": atlas.cluster_of(card)},
                 **dict(zip(LEVEL, key, strict=True)),

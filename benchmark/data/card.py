@@ -243,10 +243,6 @@ class Card(CardTable):
         card._path = self._path
         return card
 
-    def title_as(self, entry: str) -> str:
-        """Return the dataset's title in an experiment that calls it ``entry``."""
-        return self.title if entry == self.name else f"{self.title} ({entry})"
-
     @property
     def digest(self) -> str:
         """SHA-256, as 64 hexadecimal digits, of everything in the card that can change a result.

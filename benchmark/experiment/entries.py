@@ -250,12 +250,6 @@ def _dataset_name(card: str) -> str:
     return "_".join((name, *(value.lower() for chosen in editions[:1] for value in chosen.values())))
 
 
-def is_own_learner(technique: Technique) -> bool:
-    """Return whether a configured technique is its own learner without mitigation."""
-    free = technique.unconstrained
-    return free is not None and technique.parameters == {**technique.parameters, **free}
-
-
 def listed_techniques(name: str) -> list[dict[str, Any]]:
     """Return the entries of a name in a list of techniques: one entry, or one for each swept value.
 

@@ -24,7 +24,7 @@ from benchmark.conformance import (
     example_of,
     example_table,
 )
-from benchmark.experiment.pool import Failure, Limits, Task, run_tasks
+from benchmark.experiment.pool import Failure, Limits, Pool, Task
 from benchmark.metrics import get_metric, list_metrics
 from benchmark.registry import load_plugin
 from benchmark.techniques import Technique, Tools, get_technique, list_techniques
@@ -47,7 +47,7 @@ class Fit:
 
 @dataclass(frozen=True)
 class Examiner:
-    """A task of :func:`run_tasks` that checks a technique and fits it, or checks a bias kind or a metric."""
+    """A task of a pool that checks a technique and fits it, or checks a bias kind or a metric."""
 
     classifier: str
     parameters: Mapping[str, Any] = field(default_factory=dict)
@@ -93,8 +93,9 @@ def examine(kind: str, name: str, examiner: Examiner, limits: Limits) -> dict[st
     """
     fitted = kind == "technique"
     task = Task(name, (kind, "fit") if fitted else (kind,))
-    batches = run_tasks([task], functools.partial(replace, examiner), n_workers=1, limits=limits)
-    checks, *fits = (finished.result for batch in batches for finished in batch)
+    with Pool(1) as pool:
+        batches = pool.run([task], functools.partial(replace, examiner), limits)
+        checks, *fits = (finished.result for batch in batches for finished in batch)
     if isinstance(checks, Failure):
         checks = [CheckResult("the checks come to an end", "failed", checks.reason)]
     fits = [Fit("failed", fit.reason) if isinstance(fit, Failure) else fit for fit in fits]

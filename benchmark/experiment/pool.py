@@ -305,14 +305,6 @@ class Pool:
             )
 
 
-def run_tasks(
-    tasks: Iterable[Task], make_handler: Callable[[], Handler], *, n_workers: int, limits: Limits
-) -> Iterator[list[Finished]]:
-    """Yield the finished cells of tasks as :meth:`Pool.run` does, from a pool for these tasks alone."""
-    with Pool(n_workers) as pool:
-        yield from pool.run(tasks, make_handler, limits)
-
-
 def is_alone() -> bool:
     """Return whether this process has only one thread; threads of compiled libraries count."""
     names = [path.read_text().strip() for path in Path("/proc/self/task").glob("*/comm")]

@@ -24,9 +24,9 @@ from benchmark.data.row_facts import Judged, Numbers, Persons
 from benchmark.data.source import ANYWHERE, DataNotFoundError, Sources
 from benchmark.declarations import declaration_dir, list_declarations
 from benchmark.errors import BetabenchError, ExperimentError
-from benchmark.experiment.draws import draw_folds, n_held_out, split_sizes
+from benchmark.experiment.draws import n_held_out, split_sizes
 from benchmark.experiment.entries import DatasetEntry
-from benchmark.experiment.plan import Block, ExpandedExperiment, Experiment, Train
+from benchmark.experiment.plan import ExpandedExperiment, Experiment, Train
 from benchmark.experiment.versions import source_digest
 from benchmark.network.bif import read_bif
 from benchmark.network.learn import announcement, learn_network, merge_settings
@@ -95,7 +95,8 @@ class PreparedDataset:
     @property
     def title(self) -> str:
         """The dataset's title for readers, without its provenance."""
-        return self.card.title_as(self.name.removesuffix(EMBEDDED))
+        entry, card = self.name.removesuffix(EMBEDDED), self.card
+        return card.title if entry == card.name else f"{card.title} ({entry})"
 
     @property
     def test_data(self) -> str:
@@ -227,10 +228,6 @@ class PreparedExperiment(ExpandedExperiment):
     def embedded(self) -> bool:
         """Whether an embedded network stands in for any dataset's real data."""
         return any(data.embedded for data in self.datasets.values())
-
-    def training_sample(self, block: Block) -> Table:
-        """Return the training sample of a block, or of its first fold."""
-        return next(draw_folds(self.datasets[block.dataset], block, self.experiment)).train
 
     def __getstate__(self) -> dict[str, Any]:
         # Plugins come first, because datasets may hold kinds of bias that they declare. Techniques travel by

@@ -21,7 +21,6 @@ from numpy.typing import NDArray
 
 from benchmark.columns import BALANCED, ORIGINAL, TRUTH, UNTREATED, Test
 from benchmark.data.table import Table
-from benchmark.experiment.entries import is_own_learner
 from benchmark.experiment.results import CellResult, MetricValue
 from benchmark.experiment.scoring import tested_as
 from benchmark.experiment.versions import PACKAGE, code_digest
@@ -46,7 +45,9 @@ _EQUAL = 1e-9  # of rows: outcomes that differ by less are equally accurate
 
 def has_frontier(technique: Technique) -> bool:
     """Return whether a technique's scores give a frontier."""
-    return technique.name == UNTREATED or is_own_learner(technique)
+    free = technique.unconstrained  # its own learner, if it has one, is the technique without mitigation
+    is_own_learner = free is not None and technique.parameters == {**technique.parameters, **free}
+    return technique.name == UNTREATED or is_own_learner
 
 
 def describe_frontier(tests: Sequence[Test]) -> list[str]:

@@ -157,11 +157,6 @@ def taken(array: Array, rows: NDArray[np.intp]) -> Array:
     return np.where(present, array[rows], np.nan)
 
 
-def mean_of_repetitions(values: Array, by_split: Array) -> tuple[Array, Array]:
-    """Return means over repetitions, with the values of single splits as their parts."""
-    return row_means(values), by_split
-
-
 def ratio_of_sums(upper: Array, lower: Array) -> tuple[Array, Array]:
     """Return ratios of sums over splits, NaN below :data:`LEAST_PEOPLE`, and their linearized parts."""
     total, n = np.nansum(lower, axis=1), np.isfinite(lower).sum(axis=1)
@@ -199,7 +194,7 @@ def measures_of_decisions(
     for name, undefined in ((RESTORATION_DISTANCE, _NO_RATE), (AGREEMENT, _NO_PEOPLE)):
         arrays = repetitions(means[name]), splits(parts[name])
         n = np.isfinite(arrays[0]).sum(axis=1)
-        measures[name] = Measure(mean_of_repetitions, arrays, n, overlap, undefined)
+        measures[name] = Measure(lambda all_, own: (row_means(all_), own), arrays, n, overlap, undefined)
     n = np.isfinite(repetitions(np.zeros(len(of_repetition)))).sum(axis=1)
     for name, (upper, lower) in share_counts(of_split).items():
         arrays = splits(upper), splits(lower)

@@ -68,30 +68,6 @@ def student_intervals(
     return mean - half, mean + half
 
 
-def ratio_intervals(upper: Array, lower: Array, overlap: Array | float = 0.0) -> tuple[Array, Array, Array]:
-    r"""Return the ratio of two means in each row, and the ends of its interval of 95 %, by Fieller.
-
-    Values have shape (n_rows, n_repetitions), and repetitions that have both count. The interval holds each
-    ratio :math:`\rho` for which the upper mean minus :math:`\rho` times the lower mean does not differ
-    significantly from 0. Its ends are NaN where the lower mean may be 0. ``overlap`` is as in
-    :func:`standard_errors`. Fieller (1954), Some problems in interval estimation.
-    """
-    upper, lower = (np.where(np.isfinite(upper) & np.isfinite(lower), own, np.nan) for own in (upper, lower))
-    n = np.isfinite(upper).sum(axis=1)
-    means = row_means(upper), row_means(lower)
-    off = [np.nan_to_num(own - mean[:, None]) for own, mean in zip((upper, lower), means, strict=True)]
-    with np.errstate(divide="ignore", invalid="ignore"):
-        square = stdtrit(np.maximum(n - 1.0, 1.0), (1 + CONFIDENCE) / 2) ** 2
-        # One repetition has no spread, but 0 / 0 may give a number.
-        factor = np.where(n > 1, square * (1 / n + overlap) / (n - 1.0), np.nan)
-        c, b, a = (
-            means[i] * means[j] - factor * (off[i] * off[j]).sum(axis=1) for i, j in ((0, 0), (0, 1), (1, 1))
-        )
-        root = np.sqrt(np.maximum(b**2 - a * c, 0))
-        low, high = (np.where(a > 0, (b + sign * root) / a, np.nan) for sign in (-1, 1))
-        return means[0] / means[1], low, high
-
-
 def cell_intervals(results: pd.DataFrame | Cells) -> pd.DataFrame:
     """Return a summary of each metric of each cell over the repetitions.
 

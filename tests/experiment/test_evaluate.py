@@ -14,6 +14,7 @@ from benchmark.columns import CONVERGENCE_COLUMNS
 from benchmark.data import Table
 from benchmark.data.source import Sources
 from benchmark.errors import BiasError, CardError, DeclinedError, ExperimentError, UnknownNameError
+from benchmark.experiment.draws import draw_folds
 from benchmark.experiment.evaluate import (
     Evaluator,
     classifier_mismatch,
@@ -260,7 +261,9 @@ def test_the_sample_is_the_same_for_all_techniques_and_differs_between_repetitio
         where = (block.level, block.repetition)
         seen[where] = set()
         found.update({(*where, r.technique): r for r in evaluator(block, cells)})
-        assert seen[where] == {evaluator.prepared.training_sample(block).digest}
+        of = evaluator.prepared
+        (fold,) = draw_folds(of.datasets[block.dataset], block, of.experiment)
+        assert seen[where] == {fold.train.digest}
     assert all(len(digests) == 1 for digests in seen.values())
     assert len(set.union(*seen.values())) == 4
     assert found[0.0, 0, "none"].metrics != found[0.0, 1, "none"].metrics

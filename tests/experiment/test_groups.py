@@ -142,8 +142,8 @@ def test_bias_acts_on_sets_and_intersections(adult: Card) -> None:
     expected = data.planted("label", 0.5)[0].expected
     favored, deprived = group_rates(data.network)
     assert expected.discrimination == pytest.approx(favored - deprived / 2)
-    sample = crossed.training_sample(planned_cells(crossed)[-1][0])
-    assert sample.schema.sensitive_features == ("race", "sex")
+    (fold,) = draw_folds(data, planned_cells(crossed)[-1][0], crossed.experiment)
+    assert fold.train.schema.sensitive_features == ("race", "sex")
 
 
 @pytest.mark.parametrize("name", sorted({*list_techniques()} - {"adversarial"}))

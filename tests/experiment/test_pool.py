@@ -18,8 +18,8 @@ import pytest
 
 from benchmark.errors import ExperimentError
 from benchmark.experiment import pool
-from benchmark.experiment.pool import Failure, Finished, Limits, Pool, Task, run_tasks
-from tests.helpers.pool import Handler, by_block
+from benchmark.experiment.pool import Failure, Finished, Limits, Pool, Task
+from tests.helpers.pool import Handler, by_block, run_tasks
 
 posix = pytest.mark.skipif(not hasattr(os, "fork"), reason="needs fork")
 

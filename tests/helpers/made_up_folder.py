@@ -101,7 +101,7 @@ def made_up_manifest(techniques: Mapping[str, str] = MappingProxyType(TECHNIQUES
         acting = [edge for edge in edges if edge == f"relationship -> {card.label}"]
         return {
             **card.roles,
-            "title": card.title_as(name),
+            "title": card.title if name == card.name else f"{card.title} ({name})",
             "columns": list(card.columns),
             "card": name,
             "card_digest": "c" * 64,

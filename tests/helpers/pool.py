@@ -10,13 +10,14 @@ import sys
 import threading
 import time
 import warnings
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import psutil
 
-from benchmark.experiment.pool import Finished
+from benchmark.experiment.pool import Finished, Limits, Pool, Task
 
 SETTINGS: set[str] = set()
 """Stands for what cells change in the modules of their process."""
@@ -140,3 +141,11 @@ def by_block(batches: Iterable[list[Finished]]) -> dict[int, list[object]]:
     for block, _, result in itertools.chain.from_iterable(batches):
         found.setdefault(block, []).append(result)
     return found
+
+
+def run_tasks(
+    tasks: Iterable[Task], make_handler: Callable[[], Any], *, n_workers: int, limits: Limits
+) -> Iterator[list[Finished]]:
+    """Yield the finished cells of tasks as a pool does, from a pool for these tasks alone."""
+    with Pool(n_workers) as pool:
+        yield from pool.run(tasks, make_handler, limits)

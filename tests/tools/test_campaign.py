@@ -15,7 +15,8 @@ from pathlib import Path
 import pytest
 
 from benchmark.errors import ExperimentError
-from benchmark.experiment.pool import Limits, Task, run_tasks
+from benchmark.experiment.pool import Limits, Task
+from tests.helpers.pool import run_tasks
 from tools.faults.campaign import PLANNED, ReferenceRun, campaign, judged, workers_of
 
 pytestmark = [

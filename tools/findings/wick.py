@@ -15,10 +15,9 @@ import pandas as pd
 
 from benchmark.figures import style
 from benchmark.figures.page import Page, RowLabels
-from benchmark.statistics.intervals import ratio_intervals
 from benchmark.text.markdown import table
 from benchmark.text.writing import plain_or_packed
-from tools.estimates import Estimate, draw_estimate, student_estimate, told
+from tools.estimates import Estimate, draw_estimate, ratio_intervals, student_estimate, told
 from tools.pages import finding, write_all
 
 FOLDER = Path(__file__).resolve().parents[2] / "results" / "wick"
