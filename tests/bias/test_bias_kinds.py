@@ -209,11 +209,10 @@ def test_an_experiment_names_kinds(tmp_path: Path) -> None:
         "missing": "selection",
         "proxy": "proxy",
     }
-    planted, digest = data.planted("label", 0.5)
+    planted = data.planted("label", 0.5)
     assert isinstance(planted, Planted)
-    assert digest == data.planted("label", 0.0)[1] != data.planted("cpt", 0.5)[1]
     again = pickle.loads(pickle.dumps(data))  # as workers get it
-    rows = again.planted("label", 0.5)[0].draw(100, np.random.default_rng(0))
+    rows = again.planted("label", 0.5).draw(100, np.random.default_rng(0))
     np.testing.assert_array_equal(rows.codes, planted.draw(100, np.random.default_rng(0)).codes)
 
 

@@ -139,7 +139,7 @@ def test_bias_acts_on_sets_and_intersections(adult: Card) -> None:
         deprived_edits(schema)
     with pytest.raises(BiasError, match="one sensitive feature"):
         make_bias("sensitive_noise").steps[0].check(schema)
-    expected = data.planted("label", 0.5)[0].expected
+    expected = data.planted("label", 0.5).expected
     favored, deprived = group_rates(data.network)
     assert expected.discrimination == pytest.approx(favored - deprived / 2)
     (fold,) = draw_folds(data, planned_cells(crossed)[-1][0], crossed.experiment)

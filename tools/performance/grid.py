@@ -73,7 +73,7 @@ def _blocks(quick: bool) -> Iterator[Row]:
             frame = data.test.to_frame()
             for repetition, block in enumerate(own[i] for i in chosen):
                 cells = [t for t, _ in block.cells]
-                model = data.planted(block.bias, block.level)[0].network.to_pgmpy()
+                model = data.planted(block.bias, block.level).network.to_pgmpy()
                 seconds, results = timed(partial(_ours, evaluator, store, block, number))
                 note = f"beta {block.level}, repetition {block.repetition}: " + _means(results)
                 yield _row(name, "betabench", len(cells), repetition, seconds, "", note)

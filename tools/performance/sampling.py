@@ -25,7 +25,7 @@ def measure(quick: bool) -> Iterator[Row]:
     """Time sampling from the network of each dataset, half of the bias planted."""
     for name, data in datasets(quick).items():
         (bias,) = data.biases
-        network = data.planted(bias, 0.5)[0].network
+        network = data.planted(bias, 0.5).network
         n_rows = data.n_train
         model = network.to_pgmpy()
         contestants: dict[str, Callable[[], Any]] = {
