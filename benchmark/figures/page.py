@@ -193,8 +193,13 @@ class Page(Figure):
         bar.minorticks_off()
         return bar
 
-    def add_beta_colorbar(self, betas: Sequence[float], limit: float, label: str) -> None:
-        """Add the legend of the colors of levels of bias; ``limit`` is the level of the last color."""
+    def add_beta_colorbar(
+        self, betas: Sequence[float], *, limit: float = 1.0, label: str = "planted bias β"
+    ) -> None:
+        """Add the legend of the colors of levels of bias.
+
+        ``limit`` is the level of the last color, ``label`` the name of levels.
+        """
         bar = self.add_colorbar(ScalarMappable(Normalize(0, limit), style.BETA_COLORS), label=label)
         ticks = style.beta_ticks([beta for beta in betas if beta <= limit])
         bar.set_ticks(ticks, labels=[f"{beta:g}" for beta in ticks])
@@ -250,10 +255,7 @@ class Page(Figure):
         """Write the legend below the panels in as many columns as have room, and return it."""
         if not self._below:
             return None
-        plain = all(
-            isinstance(own, Line2D) and (own.get_linestyle(), own.get_marker()) == ("None", "None")
-            for own in self._below
-        )
+        plain = all(isinstance(own, Line2D) and _shows_nothing(own) for own in self._below)
         handle = 0.16 if plain else _HANDLE
         longest = max(text_width(str(own.get_label()), SIZES["tick"]) for own in self._below)
         for own in self._below:
@@ -274,3 +276,7 @@ def _thin_ticks(axis: Axis, room: int) -> None:
         locator.set_params(nbins=max(1, min(_MOST_STEPS, room)))
     elif isinstance(locator, FixedLocator) and locator.nbins:  # names of rows have no such limit
         locator.set_params(nbins=max(1, room))
+
+
+def _shows_nothing(handle: Line2D) -> bool:
+    return handle.get_linestyle() == "None" and handle.get_marker() in ("None", "")

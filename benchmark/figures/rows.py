@@ -329,7 +329,7 @@ def draw_ranks(statistics: RunStatistics, ranks: pd.DataFrame, choice: Choice = 
         own.write(axes, n_rows)
         _draw_groups(axes, table["groups"])
     shown = sorted(ranks["level"].dropna().unique())
-    page.add_beta_colorbar(shown, run.level_limit, level_axis(run))
+    page.add_beta_colorbar(shown, limit=run.level_limit, label=level_axis(run))
     return page.fit()
 
 

@@ -112,7 +112,7 @@ BETA_COLORS = ListedColormap(colormaps["viridis"](np.linspace(0.0, 0.9, 256)), n
 """Color of a level of bias; of β spread over [0, 1], so that figures compare."""
 
 
-def beta_look(limit: float) -> Look:
+def beta_look(limit: float = 1.0) -> Look:
     """Return :data:`BETA_COLORS` as keywords of ``scatter``; ``limit`` is the level of the last color."""
     return {"cmap": BETA_COLORS, "vmin": 0, "vmax": limit}
 

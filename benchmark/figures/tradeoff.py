@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -28,6 +28,9 @@ from benchmark.wording import level_axis
 
 TRADEOFF = ("discrimination", "accuracy")
 """Metrics on the axes of the paper's Figure 1."""
+
+Limits = tuple[tuple[float, float], tuple[float, float]]
+"""Lower and upper limit of the discrimination axis, and of the accuracy axis."""
 
 _NARROWEST = 0.04
 _MOST_LARGE = 16
@@ -54,7 +57,7 @@ def points_of(rows: pd.DataFrame) -> pd.DataFrame:
     return points
 
 
-def _limits_of(points: pd.DataFrame, constant: float) -> tuple[tuple[float, float], tuple[float, float]]:
+def tradeoff_limits(points: pd.DataFrame, constant: float) -> Limits:
     """Return limits that hold all points, zero discrimination and, if near, a constant answer's accuracy."""
     x, y = np.append(points["discrimination"], 0.0), points["accuracy"].to_numpy()
     y = np.append(y, constant) if marks.is_near(constant, y) else y
@@ -76,8 +79,7 @@ def draw_tradeoff(
     """
     manifest, summary, constant = run.manifest, scenario.rows(run.summary), scenario.constant_accuracy
     points = points_of(scenario.rows(run.results))
-    limits, limit = _limits_of(points, constant), manifest.level_limit
-    drawn = limits[1][0] <= constant <= limits[1][1]
+    limits = tradeoff_limits(points, constant)
     choice.of_metrics(TRADEOFF)
     titles = marks.titles_of(summary, manifest, choice)
     single = len(titles) == 1
@@ -85,7 +87,7 @@ def draw_tradeoff(
     words = [f"Dots: single repetitions; outlined: the mean of each {manifest.level_sign}."]
     if len(baseline):
         words.append(f"Gray line: the baseline ({manifest.titles[scenario.baseline]}).")
-    words.append(marks.constant_text(scenario.best_constant, drawn=drawn))
+    words.append(marks.constant_text(scenario.best_constant, drawn=_within(constant, limits)))
     curves = None if curves is None else curves_of(curves, scenario.key)
     if curves is not None and len(curves):
         words.append(marks.frontier_text(scenario.best_constant, f", one for each {manifest.level_sign}"))
@@ -109,49 +111,72 @@ def draw_tradeoff(
         choice=choice,
     )
     for name, axes in zip(titles, page.panels, strict=True):
-        own, behind = points[points["technique"] == name], baseline[baseline["technique"] != name]
-        useless = [beta for technique, beta in hollow if technique == name]
-        _draw_panel(axes, own, behind, useless, limit, rasterized=len(points) > _MOST_DOTS and not single)
-        if curves is not None and len(curves):
-            colors = {beta: BETA_COLORS(beta / limit) for beta in curves["level"]}
-            marks.draw_frontiers(axes, curves, constant, colors)
-        if drawn:
-            axes.axhline(constant, **marks.CONSTANT_LINE, gid="constant")
-        axes.axvline(0, **style.DASHED_RULE)
-        axes.set(xlim=limits[0], ylim=limits[1])
+        draw_tradeoff_panel(
+            axes,
+            points[points["technique"] == name],
+            baseline[baseline["technique"] != name],
+            limits,
+            constant,
+            hollow,
+            curves,
+            rasterized=len(points) > _MOST_DOTS and not single,
+            limit=manifest.level_limit,
+        )
     page.name_axes(*TRADEOFF)
-    page.add_beta_colorbar(manifest.levels, limit, level_axis(manifest))
+    page.add_beta_colorbar(manifest.levels, limit=manifest.level_limit, label=level_axis(manifest))
     return page.fit()
 
 
-def _draw_panel(
+def draw_tradeoff_panel(
     axes: Axes,
     points: pd.DataFrame,
     baseline: pd.DataFrame,
-    useless: list[float],
-    limit: float,
+    limits: Limits,
+    constant: float,
+    hollow: Collection[tuple[str, float]] = (),
+    curves: pd.DataFrame | None = None,
     *,
-    rasterized: bool,
+    rasterized: bool = False,
+    limit: float = 1.0,
 ) -> None:
     """Draw the points of one technique, and behind them the means of the baseline, which may have no rows.
 
-    Means at ``useless`` levels of bias are hollow. ``rasterized`` dots are pixels in PDF and SVG.
-    ``limit`` is the level of the last color.
+    ``constant`` is the accuracy of the best constant answer, which has a line within the limits. ``hollow``
+    has technique and level of bias of hollow means. ``curves`` are the scenario's frontiers; the answer by
+    lot is drawn beside them. ``rasterized`` dots are pixels in PDF and SVG. ``limit`` is the level of the
+    last color.
     """
     if points.empty:
         axes.text(0.5, 0.5, "no value, see below", transform=axes.transAxes, ha="center", color=GREY)
     if len(baseline):
         x, y, _ = _means(baseline)
         axes.plot(x, y, color=FAINT, lw=1.6, marker="o", ms=3.4, zorder=1.5, gid="baseline")
-    dots: Look = {"s": 9, "alpha": 0.55, "lw": 0, "rasterized": rasterized, **beta_look(limit)}
-    axes.scatter(points["discrimination"], points["accuracy"], c=points["level"], **dots)
+    dots: Look = {"s": 9, "alpha": 0.55, "lw": 0, "rasterized": rasterized}
+    axes.scatter(points["discrimination"], points["accuracy"], c=points["level"], **dots, **beta_look(limit))
     x, y, betas = _means(points)
     axes.plot(x, y, color=GREY, lw=0.8, zorder=2.5)
     axes.scatter(x, y, c=betas, s=34, edgecolors="black", lw=1.0, zorder=3, **beta_look(limit))
-    if (empty := np.isin(betas, useless)).any():
+    useless = {beta for technique, beta in hollow if technique in set(points["technique"])}
+    if (empty := np.isin(betas, list(useless))).any():
         edges = BETA_COLORS(betas[empty] / limit)
         look: Look = {"s": 34, "c": "white", "edgecolors": edges, "lw": 1.5, "zorder": 3.2}
         axes.scatter(x[empty], y[empty], gid="degenerate", **look)
+    if curves is not None and len(curves):
+        colors = {beta: BETA_COLORS(beta / limit) for beta in curves["level"]}
+        marks.draw_frontiers(axes, curves, constant, colors)
+    _frame(axes, limits, constant)
+
+
+def _within(constant: float, limits: Limits) -> bool:
+    return limits[1][0] <= constant <= limits[1][1]
+
+
+def _frame(axes: Axes, limits: Limits, constant: float) -> None:
+    """Set the limits of a panel, and draw its lines of reference."""
+    if _within(constant, limits):
+        axes.axhline(constant, **marks.CONSTANT_LINE, gid="constant")
+    axes.axvline(0, **style.DASHED_RULE)
+    axes.set(xlim=limits[0], ylim=limits[1])
 
 
 def _means(points: pd.DataFrame) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
