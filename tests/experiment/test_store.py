@@ -169,7 +169,7 @@ def test_a_store_of_another_format_is_refused_with_the_way_out(tables: str, tmp_
             connection.execute(f"CREATE TABLE {table} (key TEXT PRIMARY KEY)")
     before = path.read_bytes()
     (tmp_path / "s.1.sqlite").touch()  # a name that is taken
-    with pytest.raises(StoreError, match=r"format 1\..*--fresh, which keeps this file as s\.2\.sqlite"):
+    with pytest.raises(StoreError, match=r"format 1\..*--fresh, which keeps it as s\.2\.sqlite"):
         Store(path)
     assert path.read_bytes() == before
     with Store(path, fresh=True) as store:
