@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import difflib
 import math
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -21,7 +20,7 @@ from benchmark.data.raw import DATES, MOST_STATES, NO_STATES, Mask, RawColumn, l
 from benchmark.data.reading import FEW_ROWS, ColumnReading, DoubtError, LeftOut, Part, Question, Reading
 from benchmark.data.states import MISSING, RARE_STATES, coded, feature
 from benchmark.data.table import Column, Schema, Table
-from benchmark.errors import DataError
+from benchmark.errors import DataError, nearest
 from benchmark.file_options import MIN_COUNT, FileOptions, Named
 from benchmark.text.words import as_number, few, figure, in_list, number, share, values_in_list
 
@@ -400,9 +399,8 @@ def shown(column: RawColumn, chosen: Mask | None = None) -> str:
 
 def meant(name: str, names: Iterable[str]) -> str:
     """Return a question for the name that was probably meant, or an empty text."""
-    lower = {candidate.lower(): candidate for candidate in names}
-    close = difflib.get_close_matches(name.lower(), lower, n=1, cutoff=0.5)
-    return f"did you mean {lower[close[0]]!r}? " if close else ""
+    close = nearest(name, names)
+    return f"did you mean {close[0]!r}? " if close else ""
 
 
 def require_column(name: str, option: str, table: RawTable) -> None:
