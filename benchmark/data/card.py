@@ -78,6 +78,12 @@ class Card(CardTable):
     licence: str = ""
     citation: str = ""
     bibtex: str = ""
+    # field, country, years: What, where and when the data are about, as ``"credit"``, ``"United States"`` and
+    # ``"2010-2015"``. not_for: What they must not be used for, one sentence.
+    field: str = ""
+    country: str = ""
+    years: str = ""
+    not_for: str = ""
     # Known problems of the data, one or two sentences each.
     known_problems: Annotated[tuple[Line, ...], Field(strict=False)] = ()
     warning: Line | None = None  # printed with every table that shows the dataset
@@ -87,6 +93,9 @@ class Card(CardTable):
     columns: Annotated[dict[Text, ColumnCard], Field(min_length=2)]
     missing: MissingEntry | None = None  # the state of missing values, in all columns that may have some
     dropped: Annotated[tuple[Dropped, ...], Field(strict=False)] = ()  # the columns left out, and why
+    # A column of the file. Of rows with the same value only the first counts, before ``filter``, ``exclude``
+    # and ``conditions``. A row without a value counts by itself.
+    first_of: Text | None = None
     # Rows to keep: raw values by column of the file.
     filter: dict[Text, Texts] = Field(default_factory=dict)
     # Rows to leave out: raw values by column of the file.
@@ -167,8 +176,14 @@ class Card(CardTable):
     @property
     def columns_of_file(self) -> tuple[str, ...]:
         """Columns of the file that are read for each row, each once."""
-        columns = (spec.source or name for name, spec in self.columns.items())
-        return tuple(dict.fromkeys((*columns, *self.behind)))
+        return tuple(dict.fromkeys((*itertools.chain(*map(self.read_from, self.columns)), *self.behind)))
+
+    def read_from(self, name: str) -> tuple[str, ...]:
+        """Return the columns of the file that a column is read from: one, or its indicators."""
+        spec = self.columns[name]
+        if isinstance(spec, CategoricalColumn) and spec.indicators:
+            return tuple(spec.indicators)
+        return (spec.source or name,)
 
     @property
     def coded(self) -> dict[str, CategoricalColumn | NumericColumn]:
@@ -270,6 +285,8 @@ class Card(CardTable):
             facts["exclude"] = self.exclude
         if self.conditions:
             facts["conditions"] = self.conditions
+        if self.first_of is not None:
+            facts["first_of"] = self.first_of
         facts["source"] = self.source.model_dump(include={"format", "column_names", "delimiter", "encoding"})
         if self.source.decimal != ".":
             facts["decimal"] = self.source.decimal
@@ -362,14 +379,20 @@ class Card(CardTable):
             yield f"judged: cannot stand beside a column of the name {JUDGED!r}"
         if self.judged is not None and self.person is not None:
             yield "person: is named under [judged] already"
+        if self.first_of is not None and len(self.source.files) > 1:
+            yield "first_of: needs rows of one file, because it does not compare files"
+        for name in columns:
+            others = itertools.chain(self.behind, *(self.read_from(other) for other in {*columns} - {name}))
+            if self.read_from(name) != (columns[name].source or name,) and name in others:
+                yield f"columns: {name!r} has indicators, so no column of the file may have its name"
         yield from self._used_twice()
 
     def _used_twice(self) -> Iterator[str]:
         """Yield the columns of the file that have two uses; only label and score may have the same one."""
-        features = [spec.source or name for name, spec in self.columns.items() if name != self.label]
+        features = [source for name in self.columns if name != self.label for source in self.read_from(name)]
         uses = [
             ("score", () if self.score is None else (self.score.column,)),
-            ("label", (self.columns[self.label].source or self.label,)),
+            ("label", self.read_from(self.label)),
             ("dropped", tuple(itertools.chain.from_iterable(group.columns for group in self.dropped))),
             ("judged", () if self.judged is None else self.judged.sources),
             ("person", () if self.person in (None, EQUAL_ROWS) else (self.person,)),
@@ -393,7 +416,7 @@ def _unless_known(field: str, name: str, choices: Collection[str], description: 
 def _facts(spec: CategoricalColumn | NumericColumn, without: set[str]) -> dict[str, Any]:
     """Return a column's fields that can change a result; fields of later versions only if they are set."""
     facts: dict[str, Any] = spec.model_dump(exclude={*without, "numbers"})
-    later = ("others", "decimal", "thousands", "unit", "codes")
+    later = ("others", "decimal", "thousands", "unit", "codes", "indicators")
     return {name: value for name, value in facts.items() if name not in later or value is not None}
 
 

@@ -66,6 +66,7 @@ def _require_state(state: str | None, info: ValidationInfo) -> str | None:
 States = Annotated[Texts, AfterValidator(require_distinct)]
 DeprivedGroup = Text | States | Annotated[dict[Text, Text | States], Field(min_length=1)]
 Values = Annotated[dict[str, Text], AfterValidator(_require_targets)]
+Indicators = Annotated[dict[Text, Text], Field(min_length=1), AfterValidator(_require_targets)] | None
 Others = Annotated[Text | None, AfterValidator(_require_state)]
 
 EQUAL_ROWS = "rows"
@@ -194,7 +195,18 @@ class CategoricalColumn(CardTable):
     # The state of all values that the card does not name, so that rare values need not be listed.
     others: Others = None
     source: Text | None = None  # the column's name in the file, if it differs
+    # In place of ``source``: columns of the file that are true (1, true, yes) or false (0, false, no), and
+    # the state of rows in which each is true. No two are true in a row. ``others`` is the state if none is.
+    indicators: Indicators = None
     description: str = ""  # what the column means
+
+    @model_validator(mode="after")
+    def _read_once(self) -> Self:
+        if self.indicators and self.source:
+            raise ValueError(
+                "has 'indicators', which name its columns in the file, so it cannot have 'source'"
+            )
+        return self
 
 
 class NumericColumn(CardTable):

@@ -41,6 +41,8 @@ if TYPE_CHECKING:
 _MOST_SHOWN, _MOST_NAMED = 5, 20
 _MOST_CONTRARY = 0.1  # share of rows that contradict the number, above which it cannot be behind the label
 _CHANCE = 1e-6  # probability that all new rows are in a bin by chance, below which that is said
+_TRUTH = {"0": 0, "0.0": 0, "false": 0, "no": 0, "1": 1, "1.0": 1, "true": 1, "yes": 1}  # of indicators
+Specs = Mapping[str, CategoricalColumn | NumericColumn]
 
 
 @dataclass(frozen=True, eq=False)
@@ -77,9 +79,8 @@ class Dataset:
         import pandas as pd
 
         specs = {name: spec for name, spec in self.card.columns.items() if name != self.card.label}
-        if lacking := [
-            spec.source or name for name, spec in specs.items() if (spec.source or name) not in rows
-        ]:
+        sources = itertools.chain(*map(self.card.read_from, specs))
+        if lacking := [name for name in sources if name not in rows]:
             raise DataError(
                 f"New rows of {self.card.name!r} lack columns",
                 expected=few(list(map(repr, lacking)), _MOST_NAMED),
@@ -87,6 +88,7 @@ class Dataset:
                 remedy="give the columns the names that they have in the file",
             )
         columns = {}
+        rows = rows.assign(**self._indicated(rows, specs))
         for name, spec in specs.items():
             codes, values = pd.factorize(rows[spec.source or name].astype(object))
             text, number = Coder(spec, self.card.source.decimal), Coder(spec)
@@ -102,6 +104,18 @@ class Dataset:
             if isinstance(spec, NumericColumn) and len(values) > 1 and (codes >= 0).all():
                 self._ask_for_unit(name, spec, {*states[:-1]}, len(rows))
         return pd.DataFrame(columns, index=rows.index)
+
+    def _indicated(self, rows: pd.DataFrame, specs: Specs) -> dict[str, NDArray[np.object_]]:
+        """Return the columns that indicators tell of new rows."""
+        import pandas as pd
+
+        columns = {}
+        for name in itertools.chain(*(getattr(spec, "indicators", None) or () for spec in specs.values())):
+            codes, values = pd.factorize(rows[name].astype(object))
+            texts = [*(_spellings_of(value)[0] for value in values), ""]  # a missing value, code -1
+            columns[name] = RawColumn.from_written(name, texts, codes)
+        found = _indicated(specs, columns, lambda row: f"row {rows.index[row]!r}")
+        return {name: column.cells for name, column in found}
 
     def _ask_for_unit(self, name: str, spec: NumericColumn, found: set[str | None], n_rows: int) -> None:
         """Warn that all of several rows are in the first or last bin of a column, if few of the data are."""
@@ -178,7 +192,7 @@ def load_dataset(card: Card | str | Path, sources: Sources = ANYWHERE, *, number
 
 def _unused(card: Card, header: Sequence[str]) -> tuple[str, ...]:
     """Return the columns of a file that a card does not mention."""
-    mentioned = {*card.columns_of_file, *card.filter, *card.exclude, *card.conditions}
+    mentioned = {*card.columns_of_file, *card.filter, *card.exclude, *card.conditions, card.first_of}
     mentioned.update(*(group.columns for group in card.dropped))
     return () if REST in mentioned else tuple(name for name in header if name not in mentioned)
 
@@ -445,7 +459,7 @@ def read_records(card: Card, file: SourceFile, source: SourceBytes, joined: RawR
     columns, or is one of :func:`read_rows`.
     """
     used = card.columns_of_file
-    named = {*used, *card.filter, *card.exclude, *card.conditions}
+    named = {*used, *card.filter, *card.exclude, *card.conditions, *filter(None, [card.first_of])}
     join = card.source.join
     key = () if join is None else (join.column,)
     rows = read_rows(source.content, card.source, file, source.location, {*named, *key})
@@ -454,6 +468,11 @@ def read_records(card: Card, file: SourceFile, source: SourceBytes, joined: RawR
         rows = _with_joined(rows, rows.columns[join.column], joined)
     _require(named, rows, source)
     read = np.ones(len(rows.lines), dtype=bool)
+    if card.first_of is not None:
+        column = rows.columns[card.first_of]
+        read[:] = False
+        read[np.unique(column.rows, return_index=True)[1]] = True
+        read |= _where(column, MISSING_MARKS.__contains__)
     for name, values in card.filter.items():
         read &= _where(rows.columns[name], frozenset(values).__contains__)
     for name, values in card.exclude.items():
@@ -462,7 +481,43 @@ def read_records(card: Card, file: SourceFile, source: SourceBytes, joined: RawR
         for text in texts:
             read &= _where(rows.columns[name], condition_of(text))
     columns = {name: rows.columns[name].of(read) for name in used}
-    return replace(rows, columns=columns, lines=rows.lines[read], files=rows.files[read])
+    rows = replace(rows, columns=columns, lines=rows.lines[read], files=rows.files[read])
+    return replace(rows, columns={**columns, **dict(_indicated(card.columns, columns, rows.place))})
+
+
+def _indicated(
+    specs: Specs, columns: Mapping[str, RawColumn], place: Callable[[int], str]
+) -> Iterator[tuple[str, RawColumn]]:
+    """Yield the columns that indicators tell: the state of each row, or a value that has a state.
+
+    ``columns`` are those of the file. A DataError names the ``place`` of a row that has no state.
+    """
+    for name, spec in specs.items():
+        if not isinstance(spec, CategoricalColumn) or spec.indicators is None:
+            continue
+        told = [columns[source] for source in spec.indicators]
+        truth = [np.array([_TRUTH.get(v.lower(), -1) for v in one.values], int)[one.rows] for one in told]
+        n_true = np.sum([one == 1 for one in truth], axis=0)
+        texts = np.full(len(n_true), spec.others, dtype=object)
+        wrong = n_true > 1
+        for column, state, true in zip(told, spec.indicators.values(), truth, strict=True):
+            texts[true == 1] = state
+            unclear = true < 0
+            wrong |= unclear & ~_where(column, spec.values.__contains__)
+            unclear &= n_true == 0
+            texts[unclear] = column.cells[unclear]
+        if (wrong := wrong | (texts == None)).any():  # noqa: E711  # of each element
+            row = int(wrong.argmax())
+            raise DataError(
+                f"The indicators of {name!r} tell no state in {place(row)}",
+                expected=f"1, true or yes in {'at most' if spec.others else 'exactly'} one of them, and 0, "
+                "false or no in the others",
+                got=", ".join(f"{column.name} = {column.cells[row]!r}" for column in told),
+                remedy="correct the file, or 'indicators' in the card; there 'others' gives a state to rows "
+                "without a true one, and 'missing' or 'values' to other values",
+            )
+        values, codes = np.unique(texts.astype(str), return_inverse=True)
+        yield name, RawColumn(name, tuple(values.tolist()), codes)
 
 
 def _where(column: RawColumn, holds: Callable[[str], bool]) -> NDArray[np.bool_]:

@@ -97,9 +97,9 @@ def cache_dir() -> Path:
 def read_sources(card: Card, sources: Sources = ANYWHERE) -> tuple[SourceBytes, ...]:
     """Return the content of each source file of a card, in the card's order; a joined file comes last.
 
-    A file is searched in the data directory, as ``<folder>/<name>`` or ``<name>``, gzipped or not, or in the
-    archive that its URL names. It is then searched in the cache, as ``<folder>/<name>``, and at its URL.
-    Downloads go to the cache.
+    A file is searched in the data directory, as ``<folder>/<name>``, ``<name>`` or ``*/<folder>/<name>``,
+    gzipped or not, or in the archive that its URL names. It is then searched in the cache, as
+    ``<folder>/<name>``, and at its URL. Downloads go to the cache.
 
     A DataNotFoundError says that a file was not found and not fetched, a DownloadError that a download is not
     the card's file. A DataError says that a file or folder is wrong or cannot be read.
@@ -157,7 +157,8 @@ class _Finder:
             return
         assert file.name is not None  # the card has one of the two
         if self.data_dir is not None:
-            for folder in (self.data_dir / self.card.folder, self.data_dir):
+            deeper = sorted(self.data_dir.glob(f"*/{self.card.folder}"))
+            for folder in (self.data_dir / self.card.folder, self.data_dir, *deeper):
                 yield "data directory", folder / file.name
                 yield "data directory", folder / f"{file.name}.gz"
                 if file.archive_name:

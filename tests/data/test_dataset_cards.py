@@ -130,6 +130,31 @@ def test_a_state_beside_the_bins_has_no_place_in_their_order() -> None:
             "dropped",
             "names 'age', which 'columns' names already",
         ),
+        (
+            'states = ["f", "m"]',
+            'states = ["f", "m"]\nindicators = { woman = "w" }',
+            "columns.sex.indicators",
+            "leads from 'woman' to 'w'",
+        ),
+        (
+            'states = ["f", "m"]',
+            'states = ["f", "m"]\nindicators = { woman = "f" }\nsource = "sex"',
+            "columns.sex",
+            "cannot have 'source'",
+        ),
+        (
+            '= ["f", "m"]',
+            '= ["f", "m"]\nindicators = { woman = "f" }\n[columns.s]\nsource = "sex"\nkind = "categorical"\n'
+            'states = ["a"]',
+            "columns",
+            "'sex' has indicators, so",
+        ),
+        (
+            '[source]\nformat = "csv"\nfiles = [',
+            'first_of = "id"\n[source]\nformat = "csv"\nfiles = [{ path = "a.csv" }, ',
+            "first_of",
+            "needs rows of one file",
+        ),
         ("[columns.age]", '[filter]\nsex = "m"\n[columns.age]', "filter.sex", "must be a valid tuple"),
         ("[columns.age]", '[network]\nscore = "aic"\n[columns.age]', "network.score", "'bic' or 'bdeu'"),
         (
@@ -202,6 +227,7 @@ def test_list_cards_is_sorted_and_complete() -> None:
         ('path = "toy.csv"', 'path = "other.csv"'),
         ('format = "csv"', 'format = "csv"\ninstructions = "Ask me."\nfolder = "toys"'),
         ('[{ path = "toy.csv" }]', '[{ name = "toy.csv", url = "https://x.org/toy.csv.gz" }]'),
+        ('title = "Toy"', 'title = "Toy"\nfield = "work"\ncountry = "Y"\nyears = "2001"\nnot_for = "Any."'),
         ("[columns.age]", '[[dropped]]\ncolumns = ["id"]\nreason = "Says nothing."\n[columns.age]'),
         ("[0, 18, 65, inf]", "[0.0, 18.0, 65.0, inf]"),
         ("[columns.age]", '[columns.age]\ndescription = "In years"\nsource = "age"'),
@@ -235,6 +261,8 @@ def test_digest_ignores_what_changes_no_number(write_card: WriteCard, old: str, 
         ('format = "csv"', 'format = "csv"\nencoding = "latin-1"'),
         ('format = "csv"', 'format = "csv"\ndelimiter = ";"\ndecimal = ","'),
         ('title = "Toy"', 'title = "Toy"\nmissing = "unknown"'),
+        ('title = "Toy"', 'title = "Toy"\nfirst_of = "id"'),
+        ('states = ["f", "m"]', 'states = ["f", "m"]\nindicators = { woman = "f" }'),
     ],
 )
 def test_digest_covers_what_changes_a_number(write_card: WriteCard, old: str, new: str) -> None:

@@ -7,6 +7,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 import numpy as np
+import pandas as pd
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -301,6 +302,63 @@ def test_unknown_values_of_all_columns_and_files_at_once(write_card: WriteCard, 
 
 
 MISSING = HEAD + "f,17,0\nm,?,1\nf,,1\nm,70,0\n"
+
+
+RACE = """states = ["black", "hispanic", "white"]
+indicators = { black = "black", hispan = "hispanic" }
+others = "white"
+"""
+
+
+def race_card(write_card: WriteCard, rows: str, race: str = RACE, top: str = "") -> Path:
+    """Write the toy card with a race that two columns of the file tell."""
+    head = "sex,age,hired,black,hispan\n"
+    changes = (('title = "Toy"', f'title = "Toy"\n{top}'), ("[columns.hired]", f"{race}\n[columns.hired]"))
+    return write_card(*changes, rows=head + rows)
+
+
+def test_indicators_tell_the_states_of_one_column(write_card: WriteCard) -> None:
+    race = f'[columns.race]\nkind = "categorical"\n{RACE}'
+    rows = "f,17,0,1,0\nm,18,1,FALSE,TRUE\nf,64.5,1,no,No\nm,70,0,0.0,1.0\n"
+    dataset = load_dataset(race_card(write_card, rows, race))
+    assert dataset.to_frame()["race"].tolist() == ["black", "hispanic", "white", "hispanic"]
+    assert dataset.unused == ()
+    new = pd.DataFrame({"sex": "f", "age": 20, "black": [True, False, False], "hispan": [0.0, 1.0, 0.0]})
+    assert dataset.states(new)["race"].tolist() == ["black", "hispanic", "white"]
+    with pytest.raises(DataError, match="lack columns. Expected: 'hispan'"):
+        dataset.states(new.drop(columns="hispan"))
+    # A column may have the name of one of its indicators, and equal rows are told by what the file has.
+    path = race_card(write_card, rows, race.replace("columns.race", "columns.black"), 'person = "rows"')
+    assert load_dataset(path).to_frame()["black"].tolist() == ["black", "hispanic", "white", "hispanic"]
+    gaps = "f,17,0,NA,0\nm,18,1,,1\nf,64.5,1,0,0\nm,70,0,0,\n"
+    path = race_card(write_card, gaps, race, 'missing = { state = "unknown", columns = ["race"] }')
+    assert load_dataset(path).to_frame()["race"].tolist() == ["unknown", "hispanic", "white", "unknown"]
+
+
+@pytest.mark.parametrize(
+    ("row", "race", "words"),
+    [
+        ("1,1", RACE, "line 3 of .*toy.csv. Expected: 1, true or yes in at most one of them"),
+        ("2,0", RACE, "Got: black = '2', hispan = '0'"),
+        ("NA,1", RACE, "Got: black = 'NA', hispan = '1'"),
+        ("0,0", RACE.replace('others = "white"', ""), "in exactly one of them"),
+    ],
+)
+def test_indicators_that_tell_no_state(write_card: WriteCard, row: str, race: str, words: str) -> None:
+    race = f'[columns.race]\nkind = "categorical"\n{race}'
+    path = race_card(write_card, f"f,17,0,1,0\nm,18,1,{row}\nf,64.5,1,0,1\nm,70,0,0,1\n", race)
+    with pytest.raises(DataError, match=f"The indicators of 'race' tell no state in .*{words}"):
+        load_dataset(path)
+
+
+def test_of_a_persons_rows_only_the_first_counts(write_card: WriteCard) -> None:
+    change = ('title = "Toy"', 'title = "Toy"\nfirst_of = "id"\nexclude = { hired = ["9"] }')
+    rows = "id,sex,age,hired\n7,f,17,9\n7,f,18,1\n8,m,18,1\n,f,64.5,1\n,f,64.5,1\n8,m,70,0\n9,m,70,0\n"
+    dataset = load_dataset(write_card(change, rows=rows))
+    assert states(dataset) == [["m", "adult", "yes"], *[["f", "adult", "yes"]] * 2, ["m", "senior", "no"]]
+    assert dataset.unused == ()
+    with pytest.raises(DataError, match="lacks columns. Expected: 'id'"):
+        load_dataset(write_card(change))
 
 
 def test_missing_values_of_all_columns_by_one_line(write_card: WriteCard) -> None:

@@ -83,7 +83,9 @@ def files_in(folder: Path) -> list[str]:
 # --- Folders ---
 
 
-@pytest.mark.parametrize("place", ["toy/toy.csv", "toy.csv", "toy/toy.csv.gz", "toy.csv.gz"])
+@pytest.mark.parametrize(
+    "place", ["toy/toy.csv", "toy.csv", "toy/toy.csv.gz", "toy.csv.gz", "of/toy/toy.csv"]
+)
 @pytest.mark.parametrize("by", ["argument", "variable"])
 def test_layouts_of_a_data_directory(
     read: Reader, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, place: str, by: str
