@@ -161,7 +161,7 @@ class Source(CardTable):
 
     files: Annotated[tuple[SourceFile, ...], Field(strict=False, min_length=1)]  # read one after the other
     # Format of all files. Only the first sheet of a workbook is read.
-    format: Literal["csv", "arff", "xlsx", "parquet"]
+    format: Literal["csv", "arff", "xlsx", "parquet", "rda"]
     # Folder of the files in data directories and in the cache; the card's name unless given. Cards that read
     # the same files share it.
     folder: Slug | None = None

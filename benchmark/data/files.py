@@ -11,9 +11,11 @@ import contextlib
 import csv
 import io
 import itertools
+import lzma
 import os
 import posixpath
 import re
+import warnings
 import zipfile
 import zlib
 from array import array
@@ -190,7 +192,7 @@ def read_frame(
 
     content = _content(path, most_mb)
     if _kind(content, path) == "parquet":
-        return parquet_frame(content, str(path))
+        return packed_frame(content, str(path), "parquet")
     table = read_table(
         path, path.parent, thousands=thousands, decimals=decimals, named=named, content=content
     )
@@ -341,8 +343,8 @@ def read_rows(
     ``source`` says how the file is read, and ``file`` how many lines are skipped. A DataError says that the
     content is not of its format or encoding, is empty, or has a line that does not fit the header.
     """
-    if source.format == "parquet":
-        return rows_of_frame(parquet_frame(content, location), location)
+    if source.format in ("parquet", "rda"):
+        return rows_of_frame(packed_frame(content, location, source.format), location)
     lines = array("q")
     try:
         given, rows = _opened(content, source, file, location)
@@ -673,23 +675,42 @@ def _texts(values: Any) -> list[str]:
     return [row[0].strip() for row in csv.reader(io.StringIO(text, newline=""))]
 
 
-def parquet_frame(content: bytes, location: str) -> pd.DataFrame:
-    """Return the frame in a Parquet file; a DataError says that it cannot be read, or needs a package."""
+def packed_frame(content: bytes, location: str, kind: Literal["parquet", "rda"]) -> pd.DataFrame:
+    """Return the frame in a Parquet file, or in R's own format (.rda, .RData, .rds).
+
+    A DataError says that it cannot be read, or needs a package.
+    """
     import pandas as pd
 
+    package, written = {"parquet": ("pyarrow", "Parquet"), "rda": ("rdata", "R data")}[kind]
     try:
-        frame = pd.read_parquet(io.BytesIO(content))
+        frame = pd.read_parquet(io.BytesIO(content)) if kind == "parquet" else _r_frame(content)
     except ImportError as error:
         raise DataError(
-            "Parquet files need the package pyarrow, which is not installed",
+            f"{written} files need the package {package}, which is not installed",
             got=location,
-            remedy="pip install 'betabench[parquet]', or save the table as CSV",
+            remedy=f"pip install 'betabench[{kind}]', or save the table as CSV",
         ) from error
-    except (ValueError, OSError) as error:  # pyarrow's own errors are among these
+    # pyarrow's own errors are among the first two; the others are rdata's and its unpackers'.
+    except (ValueError, OSError, LookupError, NotImplementedError, EOFError, lzma.LZMAError) as error:
         raise DataError(
             f"{location} cannot be read",
-            expected="a Parquet file",
+            expected=f"a {written} file",
             got=str(error).strip(),
-            remedy="save it again, or as CSV",
+            remedy="get or save it again, or save it as CSV",
         ) from error
     return frame.reset_index() if frame.index.name is not None else frame
+
+
+def _r_frame(content: bytes) -> pd.DataFrame:
+    """Return the only table in a file of R, without the names of its rows."""
+    import pandas as pd
+    import rdata
+
+    with warnings.catch_warnings():  # that a tibble is read as the data frame that it is
+        warnings.simplefilter("ignore", UserWarning)
+        objects = rdata.read_rda(io.BytesIO(content))
+    tables = [*objects.values()] if isinstance(objects, dict) else [objects]  # an .rds has no names
+    if [*map(type, tables)] != [pd.DataFrame]:
+        raise ValueError(f"it has {len(tables)} objects, or one that is no table")
+    return pd.DataFrame(tables[0]).rename(columns=str)

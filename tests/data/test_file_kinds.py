@@ -1,8 +1,11 @@
-"""Tables of any kind of file: CSV, ARFF, Excel and Parquet hold the same people."""
+"""Tables of any kind of file: CSV, ARFF, Excel, Parquet and R hold the same people."""
 
 from __future__ import annotations
 
+import bz2
 import gzip
+import lzma
+import sys
 import zipfile
 from collections.abc import Callable
 from pathlib import Path
@@ -10,6 +13,7 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 import pytest
+import rdata
 
 from benchmark.data.card_parts import Source, SourceFile
 from benchmark.data.draft import draft
@@ -78,6 +82,62 @@ def test_every_kind_of_file_gives_the_same_rows(name: str, tmp_path: Path) -> No
     assert frame["job"].tolist() == [row["job"] for row in ROWS]
     assert (frame["y"] == "1").tolist() == [row["y"] == "1" for row in ROWS]
     assert read_frame(tmp_path / name, named={"sex"}).equals(pd.DataFrame(ROWS))
+
+
+def r_file(path: Path, **objects: object) -> bytes:
+    rdata.write_rda(path, objects, compression=None)
+    return path.read_bytes()
+
+
+R = Source(files=(SourceFile(path="a.rda"),), format="rda")
+
+
+@pytest.mark.parametrize("pack", [bytes, gzip.compress, bz2.compress, lzma.compress])
+def test_a_file_of_r_gives_the_rows_of_its_table(pack: Callable[[bytes], bytes], tmp_path: Path) -> None:
+    frame = pd.DataFrame(
+        {
+            "age": [20.0, np.nan, 31.5],
+            "children": pd.array([0, None, 2], dtype="Int32"),
+            "married": pd.array([True, None, False], dtype="boolean"),
+            "sex": pd.Categorical(["f", "m", None], ["m", "f"]),
+            "job": ["clerk", "none", "NA"],
+        },
+        index=[7, 9, 11],
+    )
+    content = r_file(tmp_path / "a.rda", people=frame)
+    # R writes its smallest integer where a category is missing; rdata's writer writes 0.
+    written, of_r = (np.array([2, 1, last], dtype=">i4").tobytes() for last in (0, -(2**31)))
+    assert content.count(written) == 1
+    rows = read_rows(pack(content.replace(written, of_r)), R, R.files[0], "a.rda")
+    read = {name: [column.values[code] for code in column.rows] for name, column in rows.columns.items()}
+    assert read == {
+        "age": ["20.0", "", "31.5"],
+        "children": ["0", "", "2"],
+        "married": ["True", "", "False"],
+        "sex": ["f", "m", ""],
+        "job": ["clerk", "none", "NA"],
+    }
+
+
+def test_a_file_of_r_that_cannot_be_read(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    table = pd.DataFrame({"a": [1.0, 2.0]})
+    rdata.write_rds(tmp_path / "a.rds", table)
+    assert len(read_rows((tmp_path / "a.rds").read_bytes(), R, R.files[0], "a.rds").lines) == 2
+    content = r_file(tmp_path / "a.rda", people=table)
+    damaged = {
+        "cut.rda": content[:-4],
+        "cut in its bz2.rda": bz2.compress(content)[:-4],
+        "cut in its xz.rda": lzma.compress(content)[:-4],
+        "text.rda": b"sex,y\nf,1\n",
+        "two.rda": r_file(tmp_path / "two.rda", people=table, places=table),
+        "no table.rda": r_file(tmp_path / "list.rda", people=[1, 2]),
+    }
+    for name, broken in damaged.items():
+        with pytest.raises(DataError, match=f"{name} cannot be read"):
+            read_rows(broken, R, R.files[0], name)
+    monkeypatch.setitem(sys.modules, "rdata", None)
+    with pytest.raises(DataError, match=r"R data files need the package rdata.*betabench\[rda\]"):
+        read_rows(content, R, R.files[0], "a.rda")
 
 
 @pytest.mark.parametrize(
