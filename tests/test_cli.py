@@ -69,6 +69,27 @@ def test_families_of_metrics_are_listed_with_their_members(capsys: pytest.Captur
 
 
 @pytest.mark.parametrize(
+    ("option", "value"), [("--favorable", "-none"), ("--deprived", "-9,-8"), ("--drop", "-x")]
+)
+def test_a_value_may_begin_with_a_dash(
+    option: str, value: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    rows = [f"{('-9', '-8', 'm')[i % 3]},{('-none', 'some')[i // 3 % 2]},{i % 7}" for i in range(90)]
+    path = tmp_path / "a.csv"
+    path.write_text("sex,y,-x\n" + "\n".join(rows) + "\n")
+    given = {"--favorable": "some", "--deprived": "m", "--favored": "*", "--drop": "-x", option: value}
+    if option == "--deprived":
+        given["--favored"] = "m"
+    typed = [text for pair in given.items() for text in pair]
+    out = tmp_path / "card.toml"
+    assert (
+        main(["new-dataset", str(path), "--label", "y", "--sensitive", "sex", *typed, "--out", str(out)]) == 0
+    )
+    assert out.is_file()
+    capsys.readouterr()
+
+
+@pytest.mark.parametrize(
     "words", [["run", "smoke"], ["run", "smoke", "--lite"], ["run", "--lite", "mine.toml"]]
 )
 def test_an_experiment_without_its_option_gets_a_hint(

@@ -5,7 +5,6 @@ certain, an error says how to name them.
 """
 
 import hashlib
-import itertools
 import shlex
 from collections import Counter
 from collections.abc import Callable, Collection, Hashable, Iterable, Mapping, Sequence, Set
@@ -34,7 +33,7 @@ from benchmark.data.reading import DoubtError
 from benchmark.errors import DataError, ExperimentError, UnknownNameError
 from benchmark.file_options import MOST_MB
 from benchmark.metrics import Predictions
-from benchmark.text.words import as_number, as_text, values_in_list
+from benchmark.text.words import as_number, as_text
 
 MISSING = "(missing)"
 """Group of rows without a sensitive attribute."""
@@ -65,8 +64,7 @@ def read_predictions(
     frame = read_frame(
         Path(path), named=named, known=known, thousands=thousands, decimals=decimals, most_mb=max_mb
     )
-    marked = (values_in_list(own, frame.__contains__, "thousands") for own in (thousands, decimals))
-    for name in itertools.chain(known or (), *marked):
+    for name in known or ():
         if name not in frame:
             raise UnknownNameError("column", name, map(str, frame.columns))
     _check_names(frame, Path(path).name)

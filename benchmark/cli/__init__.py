@@ -75,10 +75,13 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 
 def _joined(arguments: Sequence[str]) -> list[str]:
-    """Return arguments with a list such as ``-9,-8`` joined to its option; alone it looks like an option."""
+    """Return arguments with a value such as ``-9,-8`` or ``-none`` joined to its option.
+
+    Alone it looks like an option.
+    """
     joined: list[str] = []
     for argument in arguments:
-        if joined and re.fullmatch(r"--[a-z-]+", joined[-1]) and re.match(r"-[\d.][^ ]*,", argument):
+        if joined and re.fullmatch(r"--[a-z-]+", joined[-1]) and re.match("-(?!-|h$).", argument):
             joined[-1] += f"={argument}"
         else:
             joined.append(argument)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -13,14 +13,22 @@ import numpy as np
 from numpy.typing import NDArray
 
 from benchmark.data.association import PROXY, Told, told_by
-from benchmark.data.card_parts import EQUAL_ROWS, MISSING_VALUES, REST
-from benchmark.data.files import RawTable, frame_table, read_table
+from benchmark.data.card_parts import EQUAL_ROWS, REST
+from benchmark.data.files import (
+    MOST_NAMED,
+    RawTable,
+    by_place,
+    frame_table,
+    meant,
+    read_table,
+    require_column,
+)
 from benchmark.data.number_form import Unclear
 from benchmark.data.raw import DATES, MOST_STATES, NO_STATES, Mask, RawColumn, like_weight
 from benchmark.data.reading import FEW_ROWS, ColumnReading, DoubtError, LeftOut, Part, Question, Reading
 from benchmark.data.states import MISSING, RARE_STATES, coded, feature
 from benchmark.data.table import Column, Schema, Table
-from benchmark.errors import DataError, nearest
+from benchmark.errors import DataError
 from benchmark.file_options import MIN_COUNT, FileOptions, Named
 from benchmark.text.words import as_number, few, figure, in_list, number, share, values_in_list
 
@@ -40,7 +48,6 @@ _CLEAR, _LARGE = 3.0, 0.05  # standard errors, and distance, from which two shar
 _MOST_ODD = 6  # values of a column that may mean missing, at most
 _OPPOSITE = {"<": ">=", "<=": ">", ">": "<=", ">=": "<"}
 _SMALLEST_SHARE = 0.02  # a group with a smaller share of the rows counts as deprived only if it is named
-_MOST_NAMED = 60  # columns that an error lists
 _REPEATED = 0.01  # share of rows from which repeats count
 _FEW = 0.01  # different values per row, at least, in a column that names people
 _PAIRS, _DIFFER = 10.0, 0.02  # pairs of rows that would differ by chance, and how often they do, at most
@@ -102,7 +109,7 @@ def draft(data: pd.DataFrame | str | Path, file_options: FileOptions, folder: Pa
         table = frame_table(data, "data.csv")
     named = {
         option: values_in_list(getattr(file_options, option), table.columns.__contains__, option)
-        for option in ("drop", "keep", "thousands", "decimals")
+        for option in ("drop", "keep")
     }
     roles = {"label": label, "favorable": file_options.favorable, "sensitive": sensitive}
     if lacking := [name for name, value in roles.items() if not value]:
@@ -116,7 +123,7 @@ def draft(data: pd.DataFrame | str | Path, file_options: FileOptions, folder: Pa
     if file_options.person not in (None, *_NO_COLUMN):
         named["person"] = [file_options.person]
     for option, name in ((option, name) for option, names in named.items() for name in names):
-        require_column(name, option, table)
+        require_column(name, option, table.columns)
     for one, two in (("label", "sensitive"), ("label", "person"), ("sensitive", "person")):
         if named[one] == named[two]:
             problem = f"{named[one][0]!r} cannot be the {one} column and the {two} column"
@@ -203,9 +210,8 @@ class _Drafting:
         likely = ""
         if outcome[0]:
             y = outcome[0].rows(label)
-            named = ~np.isin(group.values, MISSING_VALUES)
-            if (named & ~group.missing).any():  # a mark such as ? is not proposed
-                known &= named[group.rows]
+            if (~group.marked & ~group.missing).any():  # a mark such as ? is not proposed
+                known &= ~group.marked[group.rows]
             likely = group.values[least_favored(group.rows[known], y[known], len(group.values))]
         given = {"deprived": options.deprived, "favored": options.favored}
         groups, more = two_sides(group, likely, **given)
@@ -213,7 +219,7 @@ class _Drafting:
             groups, _ = two_sides(group, deprived=(likely,), favored=None)
         drop = self.named["drop"]
         unclear = {name: both for name, both in self.table.unclear.items() if name not in drop}
-        questions += [*more, *about_numbers(unclear)]
+        questions += [*more, *about_numbers(unclear), *self._about_twins()]
         if self.naming and self.person is None:
             found = [f"{name!r} ({n:,} values in {rows:,} rows)" for name, (n, rows) in self.naming.items()]
             text = (
@@ -225,6 +231,14 @@ class _Drafting:
         if questions:
             raise DoubtError(questions, self.file_options)
         return [side for side in outcome if side], [side for side in groups if side]
+
+    def _about_twins(self) -> Iterator[Question]:
+        """Yield the question which of several columns of one name is meant."""
+        for option in ("label", "sensitive", "person"):
+            for name in self.named[option]:
+                if twins := [other for other in self.table.twins(name) if other not in self.named["drop"]]:
+                    text = f"The file has {1 + len(twins)} columns {name!r}, with different values"
+                    yield f"{text}. If not the first is meant, write --{option} {twins[0]}", {"drop": twins}
 
     def _rows_read(self) -> tuple[Mask, dict[str, list[str]], tuple[LeftOut, ...]]:
         """Return which rows are read, the card's ``exclude``, and the rows that are left out.
@@ -397,39 +411,16 @@ def shown(column: RawColumn, chosen: Mask | None = None) -> str:
     return few(rows, MOST_STATES, "other values") or "nothing, as no row has a value"
 
 
-def meant(name: str, names: Iterable[str]) -> str:
-    """Return a question for the name that was probably meant, or an empty text."""
-    close = nearest(name, names)
-    return f"did you mean {close[0]!r}? " if close else ""
-
-
-def require_column(name: str, option: str, table: RawTable) -> None:
-    """Raise a DataError unless a table has the column that an option names."""
-    if name not in table.columns:
-        raise DataError(
-            f"The file has no column {name!r}",
-            expected="one of " + few(list(map(repr, table.columns)), _MOST_NAMED, "others"),
-            remedy=meant(name, table.columns) + f"name the column with --{option}{_by_place(table)}",
-        )
-
-
-def _by_place(table: RawTable) -> str:
-    """Return how to name columns by their place, where a number in the header says that it may be a row."""
-    if all(as_number(name) is None for name in table.columns):
-        return ""
-    return "; if the first line is a row and no header, name columns by their place, as column_1"
-
-
 def missing_roles(table: RawTable, label: str, lacking: Sequence[str]) -> DoubtError:
     """Return an error that lists the file's columns, and the label's values, for options that are lacking."""
     # As in the label and the groups, NA or ? may be a value.
     raw = {name: replace(column, marks=frozenset({""})) for name, column in table.columns.items()}
     numbers = {name: int((~column.missing).sum()) for name, column in raw.items()}
     columns = [f"{name!r} ({n:,} value{'s' * (n != 1)})" for name, n in numbers.items()]
-    text = f"--{' and --'.join(lacking)} must be named. The columns are {few(columns, _MOST_NAMED, 'others')}"
-    text += _by_place(table)
+    text = f"--{' and --'.join(lacking)} must be named. The columns are {few(columns, MOST_NAMED, 'others')}"
+    text += by_place(table.columns)
     if label:
-        require_column(label, "label", table)
+        require_column(label, "label", table.columns)
         text += f". {label!r} has the values {shown(raw[label])}"
     return DoubtError([(text, {name: "VALUE" if name == "favorable" else "COLUMN" for name in lacking})])
 
@@ -550,7 +541,8 @@ def two_sides(
     n, questions = column.n_different, list[Question]()
     values = {value for value, _ in counted(column, ~column.missing)}
     # Yes and yes may mean the same, and a mark that is not named may be no value.
-    marks = values.intersection(MISSING_VALUES).difference(*(own[0].values for own in named if own))
+    marked = {*np.array(column.values)[column.marked].tolist()}
+    marks = (values & marked).difference(*(own[0].values for own in named if own))
     several = n > 2 or len({value.casefold() for value in values}) < n == 2 or bool(marks)
     sides = [None if own is None else own[0] for own in named]
     for i, other in ((0, named[1]), (1, named[0])):
@@ -601,7 +593,13 @@ def _question(column: RawColumn, sides: Mapping[str, Side | None], likely: str) 
     taken |= {*same_values(column, likely)} if both else set()
     proposed = {lacking[0]: in_list([likely], quoted=column.has_commas)} if both else {}
     rest = [value for value, _ in counted(column, ~column.missing) if value not in taken]
-    if marks := [value for value in rest if value in MISSING_VALUES and {*rest}.difference(MISSING_VALUES)]:
+    # Marks such as ?, and a last row that is none of the table, such as a total.
+    last = np.arange(len(column.values)) == column.rows[-1]
+    doubtful = column.marked | (last & (column.counts == 1))
+    marks = [value for value, _ in counted(column, doubtful) if value in rest]
+    if {*rest} == {*marks}:
+        marks = []
+    if marks:
         text += f" but {few(list(map(repr, marks)))}"
         rest = [value for value in rest if value not in marks]
     # Values that differ by case alone stand on one side, unless nothing else is left for the other.

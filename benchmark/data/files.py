@@ -22,6 +22,7 @@ from array import array
 from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass, field, replace
+from datetime import datetime, time, timedelta
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 from xml.etree import ElementTree
@@ -32,21 +33,23 @@ from benchmark.data.card_parts import MISSING_MARKS, Source, SourceFile
 from benchmark.data.number_form import PLAIN, Unclear, forms_of
 from benchmark.data.raw import RawColumn, RawRows
 from benchmark.data.source import LARGEST, read_file
-from benchmark.errors import DataError
+from benchmark.errors import DataError, nearest
 from benchmark.file_options import MOST_MB
-from benchmark.text.words import values_in_list
+from benchmark.text.words import as_number, few, values_in_list
 
 if TYPE_CHECKING:
     import pandas as pd
 
 DELIMITERS = (",", ";", "\t", "|", " ")  # separators of a line's values, the most usual first
 _SAMPLE_LINES, _MOST_BEFORE_HEADER = 300, 20
+MOST_NAMED = 60  # columns that an error lists
 _NUMBERED = re.compile(r"column_\d+")  # names of columns without a header
-_UTF_16 = (b"\xff\xfe", b"\xfe\xff")
 _ARFF = re.compile(
     rb"(?:\xef\xbb\xbf)?(?:[ \t\r]*(?:%[^\n]*)?\n)*[ \t]*@(?:relation|attribute)\s", re.IGNORECASE
 )
 _RELATIONS = "xl/_rels/workbook.xml.rels"
+_DATE_FORMATS = {*range(14, 23), *range(27, 37), *range(45, 48), *range(50, 59)}  # built into Excel
+_NO_DATE = re.compile(r'"[^"]*"|\\.|_.|\*.|\[(?![hms]+\])[^\]]*\]')  # texts, fillers and colors in a format
 _NUMBERS = ("integer", "floating", "mixed-integer-float", "decimal")
 _Row = tuple[int, list[str]]  # the number of its last line, and its values
 
@@ -61,11 +64,18 @@ class RawTable:
     # around values, and forms of numbers.
     remarks: tuple[str, ...]
     unclear: Mapping[str, Unclear] = field(default_factory=dict)  # columns with two readings, by name
+    renamed: Mapping[str, str] = field(default_factory=dict)  # names of the file that were empty, or taken
 
     @property
     def n_rows(self) -> int:
         """Number of rows."""
         return len(next(iter(self.columns.values())).rows)
+
+    def twins(self, name: str) -> list[str]:
+        """Return the other columns that the file calls by this name, and whose values differ."""
+        cells = self.columns[name].cells if name in self.columns else None
+        others = [other for other, own in self.renamed.items() if own == name]
+        return [other for other in others if (self.columns[other].cells != cells).any()]
 
 
 def read_table(
@@ -84,7 +94,7 @@ def read_table(
     A,B, whose point or comma separates thousands or stands before decimals. The first line is the header,
     unless the ``named`` columns are called ``column_1``, ``column_2`` and so on. ``content`` is the unpacked
     file, where it was read before. A DataError says that the file is missing, no table, or larger than
-    ``most_mb``, that a line does not fit the others, or that several columns have a named one's name.
+    ``most_mb``, or that a line does not fit the others.
     """
     content = _content(path, most_mb) if content is None else content
     kind = _kind(content, path)
@@ -109,7 +119,6 @@ def read_table(
         source = source.model_copy(update=changes)
         remarks += [layout.remark] * bool(layout.remark)
     rows = read_rows(content, source, file, str(path))
-    refuse_repeated(named & {*rows.renamed.values()})
     return _table(rows, source, path, remarks, thousands, decimals)
 
 
@@ -139,9 +148,11 @@ def _table(
     for name, odd in rows.padded.items():
         what = f"blanks around values do not count, so that {odd!r} is {odd.strip()!r}"
         remarks.append(f"{name}: {what}.")
-    known = rows.columns.__contains__
-    separates = dict.fromkeys(values_in_list(thousands, known, "thousands"), True)
-    separates |= dict.fromkeys(values_in_list(decimals, known, "decimals"), False)
+    separates = dict[str, bool]()
+    for option, given in (("thousands", thousands), ("decimals", decimals)):
+        for name in values_in_list(given, rows.columns.__contains__, option):
+            require_column(name, option, rows.columns)
+            separates[name] = option == "thousands"
     # Of a frame, types are known.
     values = {
         name: [value for value in column.values if value not in MISSING_MARKS]
@@ -163,12 +174,17 @@ def _table(
             doubts[name] = Unclear(fitting, values[name])
         form = fitting[0] if fitting else None
         columns[name] = replace(columns[name], form=form)
-        if form is None or (form == PLAIN and name not in separates):
+        if form is None:
             continue
-        if marked := [v for v in values[name] if form.number(v) is not None and not v.isdigit()]:
+        if form == PLAIN and name not in separates:
+            marked = [value for value in values[name] if value[0] == "0" and value.isdigit() and value != "0"]
+        else:
+            marked = [value for value in values[name] if not value.isdigit()]
+        marked = [value for value in marked if form.number(value) is not None]
+        if marked:
             example = max(marked, key=lambda value: (len(value), value))
             remarks.append(f"Numbers of {name}: {example!r} is read as {form.number(example):.12g}.")
-    return RawTable(source, columns, tuple(remarks), doubts)
+    return RawTable(source, columns, tuple(remarks), doubts, rows.renamed)
 
 
 def read_frame(
@@ -196,6 +212,8 @@ def read_frame(
     table = read_table(
         path, path.parent, thousands=thousands, decimals=decimals, named=named, content=content
     )
+    if twins := [(name, other) for name in sorted(named) for other in table.twins(name)]:
+        refuse_repeated([name for name, _ in twins], f"name {twins[0][1]!r} if the second is meant, or ")
     columns, written_na = {}, []
     for name, column in table.columns.items():
         column = replace(column, marks=column.marks - (known or {}).get(name, frozenset()))
@@ -211,6 +229,29 @@ def read_frame(
     frame.attrs["betabench_unclear"] = dict(table.unclear)
     frame.attrs["betabench_na"] = tuple(written_na)
     return frame
+
+
+def meant(name: str, names: Iterable[str]) -> str:
+    """Return a question for the name that was probably meant, or an empty text."""
+    close = nearest(name, names)
+    return f"did you mean {close[0]!r}? " if close else ""
+
+
+def require_column(name: str, option: str, columns: Collection[str]) -> None:
+    """Raise a DataError unless a table has the column that an option names."""
+    if name not in columns:
+        raise DataError(
+            f"The file has no column {name!r}",
+            expected="one of " + few(list(map(repr, columns)), MOST_NAMED, "others"),
+            remedy=meant(name, columns) + f"name the column with --{option}{by_place(columns)}",
+        )
+
+
+def by_place(columns: Iterable[str]) -> str:
+    """Return how to name columns by their place, where a number in the header says that it may be a row."""
+    if all(as_number(name) is None for name in columns):
+        return ""
+    return "; if the first line is a row and no header, name columns by their place, as column_1"
 
 
 def _content(path: Path, most_mb: float) -> bytes:
@@ -240,7 +281,7 @@ def _kind(content: bytes, path: Path) -> Literal["csv", "arff", "xlsx", "parquet
         return "xlsx"
     if _ARFF.match(content):
         return "arff"
-    if not content.strip() or (b"\0" in content and not content.startswith(_UTF_16)):
+    if not content.strip() or (b"\0" in content and not _utf_16(content)):
         raise DataError(
             f"{path} cannot be read as a table",
             expected="a CSV file with a header and rows, an ARFF, Parquet or Excel file (.xlsx)",
@@ -254,12 +295,23 @@ def _encoding(content: bytes, path: Path) -> str:
     """Return a file's encoding."""
     # charset-normalizer 3.5 would be wrong more often, and as sure. It read none of 24 small western tables
     # right, which these encodings all do, and 20 of 42 others.
-    wide = content.startswith(_UTF_16)
-    for encoding in ("utf-16",) if wide else ("utf-8-sig", "cp1252", "latin-1"):
+    wide = _utf_16(content)
+    for encoding in (wide,) if wide else ("utf-8-sig", "cp1252", "latin-1"):
         with contextlib.suppress(UnicodeDecodeError):
             content.decode(encoding)
             return encoding
-    raise DataError(f"{path} is not text in the encoding that its byte order mark names", got=encoding)
+    raise DataError(f"{path} is not text in the encoding of its first bytes", got=encoding)
+
+
+def _utf_16(content: bytes) -> str:
+    """Return the encoding of a text of two bytes a character, or an empty text."""
+    if content.startswith((b"\xff\xfe", b"\xfe\xff")):
+        return "utf-16"
+    # Without a byte order mark, the zeros of plain letters tell the order: a header has many.
+    even, odd = (content[i:200:2].count(0) for i in (0, 1))
+    if len(content) % 2 or min(even, odd) or max(even, odd) < 0.25 * len(content[:200]):
+        return ""
+    return "utf-16-be" if even else "utf-16-le"
 
 
 class _Layout(NamedTuple):
@@ -328,7 +380,7 @@ def _layout(samples: Mapping[str, list[_Row]], location: str, named: Set[str]) -
     if named and named.isdisjoint(header) and all(map(_NUMBERED.fullmatch, named)):
         names = distinct_names([""] * width)
         return _Layout(delimiter, names, above, "The first line is a row: columns have numbers, as named.")
-    remark = f"The header is below line {above}." if above else ""
+    remark = f"The header is line {line}." if above else ""
     return _Layout(delimiter, None, above, remark)
 
 
@@ -524,7 +576,8 @@ def _arff_value(match: re.Match[str]) -> str:
 def first_sheet(content: bytes, location: str) -> list[_Row]:
     """Return the rows of the first sheet of a workbook (.xlsx) that are not blank, each with its number.
 
-    Values are as stored: a date is its serial number, a truth value TRUE or FALSE, a formula its last value.
+    Values are as stored: a truth value is TRUE or FALSE, a formula its last value. Only a date, which is
+    stored as the number of a day, is written as 2020-01-31, and a time as 08:30:00.
     A DataError says that the file is no workbook, or too large.
     """
     try:
@@ -534,7 +587,7 @@ def first_sheet(content: bytes, location: str) -> list[_Row]:
                 shared = [
                     _cell_text(item) for item in _parsed(book, "xl/sharedStrings.xml").iterfind("{*}si")
                 ]
-            rows = list(_sheet_rows(sheet, shared))
+            rows = list(_sheet_rows(sheet, shared, _day_zero(book), _date_styles(book)))
     except (zipfile.BadZipFile, zlib.error, ElementTree.ParseError, LookupError, ValueError) as error:
         raise DataError(
             f"The source file {location} is not a valid Excel workbook",
@@ -574,7 +627,31 @@ def _sheet_path(book: zipfile.ZipFile) -> str:
     return posixpath.join("/xl", targets[identifier]).removeprefix("/")
 
 
-def _sheet_rows(sheet: ElementTree.Element, shared: list[str]) -> Iterator[list[str]]:
+def _day_zero(book: zipfile.ZipFile) -> datetime:
+    """Return the day whose number is 0."""
+    settings = _parsed(book, "xl/workbook.xml").find("{*}workbookPr")
+    from_1904 = settings is not None and settings.get("date1904") in ("1", "true")
+    return datetime(1904, 1, 1) if from_1904 else datetime(1899, 12, 30)
+
+
+def _date_styles(book: zipfile.ZipFile) -> set[str]:
+    """Return the styles of cells whose numbers are shown as dates or times."""
+    if "xl/styles.xml" not in book.namelist():
+        return set()
+    styles = _parsed(book, "xl/styles.xml")
+    own = styles.iterfind("{*}numFmts/{*}numFmt")
+    formats = {f.get("numFmtId"): _NO_DATE.sub("", f.get("formatCode", "")) for f in own}
+    used = [style.get("numFmtId", "0") for style in styles.iterfind("{*}cellXfs/{*}xf")]
+    return {
+        str(i)
+        for i, number in enumerate(used)
+        if int(number) in _DATE_FORMATS or re.search("[dhmsy]", formats.get(number, ""), re.IGNORECASE)
+    }
+
+
+def _sheet_rows(
+    sheet: ElementTree.Element, shared: list[str], day_zero: datetime, dates: Set[str]
+) -> Iterator[list[str]]:
     """Yield the cells of each row, blank rows included."""
     numbers = itertools.count(1)
     for row in sheet.iterfind("{*}sheetData/{*}row"):
@@ -584,8 +661,19 @@ def _sheet_rows(sheet: ElementTree.Element, shared: list[str]) -> Iterator[list[
         for cell in row.iterfind("{*}c"):
             if letters := re.match("[A-Z]+", cell.get("r", "")):
                 cells += [""] * (_place_of(letters[0]) - len(cells))
-            cells.append(_cell(cell, shared))
+            value = _cell(cell, shared)
+            if value and cell.get("s") in dates and cell.get("t", "n") == "n":
+                with contextlib.suppress(OverflowError):  # Excel shows no such date either
+                    value = _date(float(value), day_zero)
+            cells.append(value)
         yield cells
+
+
+def _date(days: float, day_zero: datetime) -> str:
+    moment = day_zero + timedelta(seconds=round(days * 86400))
+    if 0 <= days < 1:
+        return f"{moment:%H:%M:%S}"
+    return moment.date().isoformat() if moment.time() == time.min else moment.isoformat(" ")
 
 
 def _place_of(letters: str) -> int:
@@ -637,14 +725,14 @@ def _names(frame: pd.DataFrame) -> list[str]:
     return names
 
 
-def refuse_repeated(names: Collection[str]) -> None:
+def refuse_repeated(names: Collection[str], remedy: str = "") -> None:
     """Raise a DataError if several columns have one of some names."""
     if names:
         raise DataError(
             "Columns have the same name",
             expected="a different name for each column",
             got=", ".join(map(repr, sorted(names))) + " more than once",
-            remedy="rename or drop columns",
+            remedy=f"{remedy}rename or drop columns",
         )
 
 

@@ -39,6 +39,7 @@ MOST_STATES, MOST_LEVELS = 12, 8  # most states of a category, and most distinct
 NO_STATES = ("has no value in any row", "has the same value in every row")  # reasons of useless columns
 DATES = "holds dates or times, which have no states"
 _MOST_CODES = 3  # codes of missing values at one end of the numbers
+_FEWEST_LEVELS = 3  # other numbers beside which a code stands out
 _DATE = re.compile(
     r"(\d{1,4}[-/.]\d{1,2}[-/.]\d{1,4}|\d{1,2}[- ][A-Za-z]{3,9}[- ]\d{2,4}|[A-Za-z]{3,9} \d{1,2},? \d{4})"
     r"([T ]+\d{1,2}:\d{2}.*)?|\d{1,2}:\d{2}(:\d{2})?"
@@ -97,8 +98,14 @@ class RawColumn:
     @cached_property
     def missing(self) -> NDArray[np.bool_]:
         """Whether each value means missing."""
-        marks = self.marks - {"-"} if "+" in self.values else self.marks
-        return np.array([value in marks or value in self.none for value in self.values], dtype=bool)
+        values = np.array(self.values)
+        return (self.marked & np.isin(values, [*self.marks])) | np.isin(values, [*self.none])
+
+    @cached_property
+    def marked(self) -> NDArray[np.bool_]:
+        """Whether each value usually means missing, also where it does not here."""
+        usual = MISSING_MARKS - {"-"} if "+" in self.values else MISSING_MARKS
+        return np.array([value in usual for value in self.values], dtype=bool)
 
     @cached_property
     def numbers(self) -> NDArray[np.float64]:
@@ -161,14 +168,18 @@ class RawColumn:
         """
         numbers = np.where(self.missing, np.nan, self.numbers)
         odd = np.isnan(self.places) & ~self.missing
+        levels = len(np.unique(numbers[~np.isnan(numbers)]))
         if not self.has_numbers:
-            return np.zeros_like(odd)
+            odd[:] = False  # words are among few numbers as other categories are
+        if levels < _FEWEST_LEVELS:
+            return odd
         for sign in (1, -1):
             ordered = np.unique(sign * numbers[~np.isnan(numbers)])[::-1]
             coded = [_CODE.fullmatch(figure(sign * number)) is not None for number in ordered]
             found, others = np.split(ordered, [[*coded, False].index(False)])
-            if 0 < len(found) <= _MOST_CODES and len(others) > MOST_LEVELS:
-                below_zero = sign < 0 and others[0] <= 0 < found[-1]
+            if 0 < len(found) <= _MOST_CODES and len(others) >= _FEWEST_LEVELS:
+                # A scale from -3 to 3 has few levels.
+                below_zero = len(others) > MOST_LEVELS and sign < 0 and others[0] <= 0 < found[-1]
                 if below_zero or found[-1] - others[0] > 0.5 * np.ptp(others):
                     odd |= np.isin(numbers, sign * found)
         return odd

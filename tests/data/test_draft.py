@@ -105,7 +105,7 @@ AWKWARD: dict[str, tuple[str | bytes, Callable[[Draft, Dataset], bool]]] = {
     "UTF-16": (text(rows(a=lambda i: "äöü"[i % 3])).encode("utf-16"), of("a", "ä", "ö", "ü")),
     "Latin-1": (text(rows(a=lambda i: "äöü"[i % 3])).encode("latin-1"), found("which is a guess")),
     "byte order mark": (b"\xef\xbb\xbf" + text(rows()).encode(), of("sex", "F", "M")),
-    "a title above, tabs": ("Exported in May\n\n" + text(rows(), "\t"), found("header is below line 1")),
+    "a title above, tabs": ("Exported in May\n\n" + text(rows(), "\t"), found("header is line 3")),
     "no name for the index": (
         text(rows(i=lambda i: i)).replace(",i\n", ",\n"),
         without("column_4", "numbers the rows"),

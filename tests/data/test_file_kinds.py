@@ -8,6 +8,7 @@ import lzma
 import sys
 import zipfile
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -20,6 +21,7 @@ from benchmark.data.draft import draft
 from benchmark.data.draft_text import card_text
 from benchmark.data.files import as_csv, read_frame, read_rows, read_table, rows_of_frame
 from benchmark.data.load import Dataset, load_dataset
+from benchmark.data.reading import DoubtError
 from benchmark.errors import DataError
 from benchmark.file_options import FileOptions
 from tests.helpers.made_up_files import people, text
@@ -276,6 +278,36 @@ def test_the_header_is_the_line_with_the_named_columns(above: str, tmp_path: Pat
 
 
 def test_a_named_column_that_is_there_twice_is_refused(tmp_path: Path) -> None:
-    (tmp_path / "a.csv").write_text("sex,y,y\n" + "f,1,0\nm,0,1\n" * 20)
-    with pytest.raises(DataError, match=r"'y' more than once.*rename or drop"):
-        draft(tmp_path / "a.csv", WISH, tmp_path)
+    path = tmp_path / "a.csv"
+    path.write_text("sex,y,y\n" + "f,1,0\nf,0,1\nm,0,1\nm,1,1\n" * 20)
+    with pytest.raises(DoubtError, match=r"2 columns 'y', .* write --label y\.1") as error:
+        draft(path, WISH, tmp_path)
+    assert error.value.options == {"drop": "y.1"}
+    first = read(path, replace(WISH, drop="y.1"))
+    second = read(path, replace(WISH, label="y.1"))
+    assert [own.to_frame()[own.card.label].tolist() for own in (first, second)] == [
+        ["1", "0", "0", "1"] * 20,
+        ["0", "1", "1", "1"] * 20,
+    ]
+
+
+def test_a_named_column_that_is_there_twice_with_the_same_values_is_read(tmp_path: Path) -> None:
+    path = tmp_path / "a.csv"
+    path.write_text("sex,y,sex\n" + "f,1,f\nm,0,m\nm,1,m\n" * 20)
+    assert read(path).to_frame()["sex"].tolist() == ["f", "m", "m"] * 20
+
+
+@pytest.mark.parametrize("encoding", ["utf-16-le", "utf-16-be"])
+def test_two_bytes_a_character_need_no_byte_order_mark(encoding: str, tmp_path: Path) -> None:
+    path = tmp_path / "a.csv"
+    path.write_bytes(text(ROWS).encode(encoding))  # type: ignore[arg-type]
+    assert read_frame(path).equals(pd.DataFrame(ROWS))
+    assert f'encoding = "{encoding}"' in card_text(draft(path, WISH, tmp_path), path, 5)
+
+
+def test_leading_zeros_that_do_not_count_are_told(tmp_path: Path) -> None:
+    path = tmp_path / "a.csv"
+    rows = [f"{'fm'[i % 2]},{i // 2 % 2},{i // 3 % 40:05},{i * i % 29}" for i in range(400)]
+    path.write_text("sex,y,zip,age\n" + "\n".join(rows) + "\n")
+    told = draft(path, WISH, tmp_path).reading.forms
+    assert told == ("Numbers of zip: '00039' is read as 39.",)

@@ -500,6 +500,40 @@ def test_no_mark_of_missing_values_is_proposed_for_a_side(tmp_path: Path) -> Non
     assert "all other values but 'NA': take out" in str(raised.value)
 
 
+@pytest.mark.parametrize("mark", ["n/a", "-", "na"])
+def test_marks_and_totals_are_proposed_for_no_side(mark: str, tmp_path: Path) -> None:
+    path = tmp_path / "marks.csv"
+    rows = [f"{['f', 'm', mark][i % 3]},{i * i % 7 % 2},{i % 5}" for i in range(210)]
+    path.write_text("sex,y,x\n" + "\n".join(rows) + "\nTotal,0,500\n")
+    with pytest.raises(DoubtError) as raised:
+        draft(path, WISH, tmp_path)
+    assert raised.value.options == {"favored": "m"}
+    assert f"all other values but {mark!r}, 'Total': take out" in str(raised.value)
+
+
+@pytest.mark.parametrize(("code", "levels"), [(-99, 6), (9, 5), (-9, 7)])
+def test_a_code_beside_few_numbers_is_asked_about_under_a_condition(
+    code: int, levels: int, tmp_path: Path
+) -> None:
+    path = tmp_path / "few.csv"
+    rows = [f"{'fm'[i % 2]},{code if i % 3 == 0 else 1 + i * i % 11 % levels}" for i in range(400)]
+    path.write_text("sex,y\n" + "\n".join(rows) + "\n")
+    asked = replace(WISH, favorable=">= 3")
+    with pytest.raises(DoubtError) as raised:
+        draft(path, asked, tmp_path)
+    assert raised.value.options == {"missing": f"y={code}"}
+    made = draft(path, replace(asked, missing=f"y={code}"), tmp_path)
+    assert sum(part.rows for part in made.reading.parts[:2]) == sum(i % 3 != 0 for i in range(400))
+
+
+def test_a_scale_around_zero_has_no_codes(tmp_path: Path) -> None:
+    path = tmp_path / "scale.csv"
+    rows = [f"{'fm'[i % 2]},{i * i % 11 % 7 - 3}" for i in range(400)]
+    path.write_text("sex,y\n" + "\n".join(rows) + "\n")
+    made = draft(path, replace(WISH, favorable=">= 0"), tmp_path)
+    assert sum(part.rows for part in made.reading.parts[:2]) == 400
+
+
 def test_an_account_shows_names_as_the_file_has_them(tmp_path: Path) -> None:
     made, _ = read("sens9.csv", tmp_path, deprived="2", favored="1")
     (out,) = made.reading.left_out

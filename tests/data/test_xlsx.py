@@ -38,8 +38,8 @@ PARTS = {
 def book(**changes: str) -> bytes:
     stream = io.BytesIO()
     with zipfile.ZipFile(stream, "w", zipfile.ZIP_DEFLATED) as packed:
-        for name, content in PARTS.items():
-            packed.writestr(name, changes.get(name.rpartition("/")[2].partition(".")[0], content))
+        for name, content in {**PARTS, "xl/styles.xml": f"<styleSheet {MAIN}/>"}.items():
+            packed.writestr(name, changes.get(name.rpartition("/")[2].removesuffix(".xml"), content))
     return stream.getvalue()
 
 
@@ -49,6 +49,26 @@ def test_cells_are_as_the_file_stores_them() -> None:
         (2, ["f", "17", "FALSE"]),
         (4, ["m", "", "TRUE"]),
         (5, ["a, b", "64.5", ""]),
+    ]
+
+
+@pytest.mark.parametrize(
+    ("settings", "day"), [("", "2023-05-17"), ('<workbookPr date1904="1"/>', "2027-05-18")]
+)
+def test_dates_are_no_numbers(settings: str, day: str, tmp_path: Path) -> None:
+    formats = ["General", '"days" 0', "[Red]0.00", "yyyy\\-mm\\-dd"]
+    own = "".join(f'<numFmt numFmtId="{164 + i}" formatCode="{f}"/>' for i, f in enumerate(formats))
+    own = own.replace('"days"', "&quot;days&quot;")
+    used = "".join(f'<xf numFmtId="{number}"/>' for number in (0, 14, 21, 164, 165, 166, 167))
+    styles = f"<styleSheet {MAIN}><numFmts>{own}</numFmts><cellXfs>{used}</cellXfs></styleSheet>"
+    numbers = ("45063", "45063", "0.5", "45063", "45063", "45063", "45063.25")
+    cells = "".join(f'<c s="{i}"><v>{number}</v></c>' for i, number in enumerate(numbers))
+    first = f'<worksheet {MAIN}><sheetData><row r="1">{cells}</row></sheetData></worksheet>'
+    workbook = PARTS["xl/workbook.xml"].replace("<sheets>", f"{settings}<sheets>")
+    content = book(first=first, styles=styles, workbook=workbook)
+    plain = "45063"
+    assert first_sheet(content, "toy.xlsx") == [
+        (1, [plain, day, "12:00:00", plain, plain, plain, f"{day} 06:00:00"])
     ]
 
 
