@@ -310,13 +310,6 @@ class Card(CardTable):
 
     @model_validator(mode="before")
     @classmethod
-    def _first_of_several(cls, content: Any) -> Any:
-        if isinstance(content, dict) and isinstance(named := content.get("sensitive_feature"), list | tuple):
-            return {"sensitive": named, **content, "sensitive_feature": named[0] if named else ""}
-        return content
-
-    @model_validator(mode="before")
-    @classmethod
     def _missing_in_columns(cls, content: Any) -> Any:
         """Return the content with the state of missing values added to each column that may lack some."""
         try:
@@ -328,6 +321,13 @@ class Card(CardTable):
         except (ValidationError, LookupError, TypeError, ValueError):
             return content  # the field is absent, or its own rules report the error
         return {**content, "columns": columns}
+
+    @model_validator(mode="before")
+    @classmethod
+    def _first_of_several(cls, content: Any) -> Any:  # runs before the one above
+        if isinstance(content, dict) and isinstance(named := content.get("sensitive_feature"), list | tuple):
+            return {"sensitive": named, **content, "sensitive_feature": named[0] if named else ""}
+        return content
 
     @model_validator(mode="after")
     def _fields_fit(self) -> Self:

@@ -377,6 +377,8 @@ def test_missing_values_of_all_columns_by_one_line(write_card: WriteCard) -> Non
     )
     cards = [load_card(write_card(*changes, rows=MISSING)) for changes in (by_hand[:1], by_hand[1:], by_hand)]
     assert {card.digest for card in cards} == {cards[0].digest}, "it is short for what each column could say"
+    several = ('sensitive_feature = "sex"', 'sensitive_feature = ["sex", "age"]')
+    assert load_card(write_card(several, by_hand[1], rows=MISSING)).columns == cards[0].columns
 
 
 def test_missing_values_of_named_columns_and_by_named_values(write_card: WriteCard) -> None:
