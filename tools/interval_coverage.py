@@ -1,6 +1,6 @@
-"""How often the intervals hold what they estimate, by simulation: the table in ``docs/statistics.md``.
+"""How often the intervals hold what they estimate, by simulation: the tables in ``docs/statistics.md``.
 
-``python -m tools.interval_coverage`` writes it anew; ``tests/tools/test_interval_coverage.py`` holds it.
+``python -m tools.interval_coverage`` writes them anew; ``tests/tools/test_interval_coverage.py`` holds them.
 """
 
 from __future__ import annotations
@@ -11,19 +11,37 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
+from scipy.special import stdtrit
 
 from benchmark.metrics import list_metrics
 from benchmark.runs.finished import read_frames
 from benchmark.statistics.cells import Cells, all_equal, to_cells
-from benchmark.statistics.intervals import student_intervals
+from benchmark.statistics.intervals import standard_errors, student_intervals
+from benchmark.statistics.random_effects import heterogeneity, prediction_intervals
+from benchmark.text.markdown import table as markdown_table
 from tools.pages import with_part
 
-__all__ = ["PAGE", "N", "as_markdown", "from_the_runs", "made_up", "printed", "table"]
+__all__ = [
+    "PAGE",
+    "SPREADS",
+    "K",
+    "N",
+    "as_markdown",
+    "made_up",
+    "of_sources",
+    "printed",
+    "printed_of_sources",
+    "table",
+]
 
 ROOT = Path(__file__).resolve().parents[1]
 PAGE = ROOT / "docs" / "statistics.md"
 N = (2, 3, 5, 10, 20, 30)
 """Numbers of repetitions."""
+K = (11, 20, 44)
+"""Numbers of sources."""
+SPREADS = (0.0, 0.5, 1.0, 2.0)
+"""Standard deviations between sources, in that of chance within them."""
 
 RUNS = ("paper", "techniques")
 BASELINE = "none"
@@ -32,10 +50,14 @@ _MADE_UP = 10_000  # intervals for each number: a standard error of 0.2 points
 _DRAWS = 25  # intervals for each of the runs' cells and numbers of repetitions
 _EXPERIMENTS = 500  # with splits of rows
 _ROWS, _HELD_OUT = 100, 0.3
+_SPLITS, _SIZES = 10, (500, 40_000)  # of each source; rows, even on a scale of ratios
+_SMALL = 2000  # rows of the new source in the last columns
 _BEGIN, _END = "<!-- coverage: python -m tools.interval_coverage -->", "<!-- coverage ends -->"
+_BEGIN_SOURCES = "<!-- coverage over sources: python -m tools.interval_coverage -->"
+_END_SOURCES = "<!-- coverage over sources ends -->"
 
 Shares = dict[str, list[float]]
-"""What is estimated, and the share of its intervals that hold it for each of :data:`N`."""
+"""What is estimated, and the share of its intervals that hold it for each of :data:`N`, or of :data:`K`."""
 
 
 def _held(values: NDArray[np.float64], truth: NDArray[np.float64] | float) -> NDArray[np.bool_]:
@@ -174,37 +196,132 @@ def _resampled(population: NDArray[np.float64], n: int, rng: np.random.Generator
     return hits / _DRAWS
 
 
+def of_sources() -> dict[str, Shares]:
+    """Return the coverage over sources by interval, each with true values and spreads, for :data:`K`.
+
+    Each source has its size, and its variance by chance is in inverse proportion to it. Its splits share as
+    much as :func:`~benchmark.statistics.intervals.standard_errors` assumes. The mean is that of true values.
+    The new source is drawn and measured as the others.
+    """
+    rng = np.random.default_rng(19)
+    effects: dict[str, Callable[[tuple[int, int]], NDArray[np.float64]]] = {
+        "normal": lambda shape: rng.normal(size=shape),
+        "lognormal": lambda shape: (rng.lognormal(size=shape) - np.exp(0.5)) / np.sqrt(np.e * (np.e - 1)),
+        "t, 3 degrees of freedom": lambda shape: rng.standard_t(3, size=shape) / np.sqrt(3),
+    }
+    found: dict[str, Shares] = {}
+    for name, draw in effects.items():
+        for spread in SPREADS if name == "normal" else SPREADS[2:]:
+            for k in K:
+                for interval, share in _sources_held(k, spread, draw, rng).items():
+                    found.setdefault(interval, {}).setdefault(f"{name}, {spread:g}", []).append(share)
+    return found
+
+
+def _sources_held(
+    k: int,
+    spread: float,
+    draw: Callable[[tuple[int, int]], NDArray[np.float64]],
+    rng: np.random.Generator,
+) -> dict[str, float]:
+    """Return how often each interval of k sources holds the mean, or the measured mean of a new source."""
+    shape, (least, most) = (_MADE_UP, k + 1), _SIZES
+    rows = np.exp(rng.uniform(*np.log(_SIZES), shape))
+    chance = np.log(most / least) / (1 / least - 1 / most) / rows  # variance of a mean; 1 on average
+    single = chance[..., None] / (_HELD_OUT + (1 - _HELD_OUT) / _SPLITS)
+    shared, own = rng.normal(size=(*shape, 1)), rng.normal(size=(*shape, _SPLITS))
+    values = np.sqrt(_HELD_OUT * single) * shared + np.sqrt((1 - _HELD_OUT) * single) * own
+    values += spread * draw(shape)[..., None]
+    errors = standard_errors(values.reshape(-1, _SPLITS), _HELD_OUT / (1 - _HELD_OUT)).reshape(shape)
+    means, variances, new = values.mean(axis=2)[:, :k], errors[:, :k] ** 2, values.mean(axis=2)[:, k]
+    zero, stated, small = np.zeros(_MADE_UP), errors[:, k] ** 2, rows[:, k] < _SMALL
+    measured, plain = prediction_intervals(means, variances), prediction_intervals(means)
+    held = {
+        "mean: Student": _within(zero, student_intervals(means)),
+        "mean: Hartung and Knapp": _within(zero, _hartung_knapp(means, variances)),
+        "new source: plain": _within(new, plain),
+        "new source: random effects": _within(new, measured),
+        "small new source: plain": _within(new, plain)[small],
+        "small new source: its own noise": _within(new, prediction_intervals(means, variances, stated))[
+            small
+        ],
+    }
+    return {name: float(own.mean()) for name, own in held.items()}
+
+
+def _within(
+    truth: NDArray[np.float64], ends: tuple[NDArray[np.float64], NDArray[np.float64]]
+) -> NDArray[np.bool_]:
+    return (ends[0] <= truth) & (truth <= ends[1])
+
+
+def _hartung_knapp(
+    means: NDArray[np.float64], variances: NDArray[np.float64]
+) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """Return the interval of each row's weighted mean.
+
+    Hartung and Knapp (2001), A refined method for the meta-analysis of controlled clinical trials.
+    """
+    weights = 1 / (variances + heterogeneity(means, variances)[:, None])
+    weights /= weights.sum(axis=1, keepdims=True)
+    center = (weights * means).sum(axis=1)
+    df = means.shape[1] - 1
+    error = np.sqrt((weights * (means - center[:, None]) ** 2).sum(axis=1) / df)
+    return center - stdtrit(df, 0.975) * error, center + stdtrit(df, 0.975) * error
+
+
 def table() -> Shares:
-    """Return all rows of the table."""
+    """Return all rows of the table over repetitions."""
     return {**made_up(), **of_splits(), **from_the_runs()}
 
 
 def as_markdown(shares: Shares) -> str:
-    """Return the table as the page has it, in percent."""
-    lines = [
-        "| drawn from: estimate | " + " | ".join(f"n = {n}" for n in N) + " |",
-        "|---|" + "---:|" * len(N),
-        *(
-            f"| {name} | " + " | ".join(f"{100 * own:.1f}" for own in row) + " |"
-            for name, row in shares.items()
-        ),
-    ]
-    return "\n".join(lines)
+    """Return the table over repetitions as the page has it, in percent."""
+    rows = ([name, *map(_percent, row)] for name, row in shares.items())
+    return markdown_table(["drawn from: estimate", *(f"n = {n}" for n in N)], rows, named=1)
+
+
+def sources_as_markdown(found: dict[str, Shares]) -> str:
+    """Return the table over sources: a column for each interval, in each cell the shares for :data:`K`."""
+    columns = list(found.values())
+    rows = ([name, *(", ".join(map(_percent, own[name])) for own in columns)] for name in columns[0])
+    return markdown_table(["true values, spread", *found], rows, named=1)
+
+
+def _percent(share: float) -> str:
+    return f"{100 * share:.1f}"
 
 
 def printed() -> Shares:
-    """Return the table that the page has."""
-    text = PAGE.read_text(encoding="utf-8").partition(_BEGIN)[2].partition(_END)[0]
-    rows = [[cell.strip() for cell in line.strip("|").split("|")] for line in text.strip().splitlines()[2:]]
-    return {name: [float(cell) / 100 for cell in cells] for name, *cells in rows}
+    """Return the table over repetitions that the page has."""
+    return {name: [float(cell) / 100 for cell in cells] for name, *cells in _cells(_BEGIN, _END)[2:]}
+
+
+def printed_of_sources() -> dict[str, Shares]:
+    """Return the table over sources that the page has."""
+    [_, *intervals], _, *rows = _cells(_BEGIN_SOURCES, _END_SOURCES)
+    return {
+        interval: {row[0]: [float(share) / 100 for share in row[column].split(", ")] for row in rows}
+        for column, interval in enumerate(intervals, 1)
+    }
+
+
+def _cells(begin: str, end: str) -> list[list[str]]:
+    text = PAGE.read_text(encoding="utf-8").partition(begin)[2].partition(end)[0]
+    return [[cell.strip() for cell in line.strip("|").split("|")] for line in text.strip().splitlines()]
 
 
 def main() -> None:
-    """Write the table into the page."""
-    shares = as_markdown(table())
+    """Write the tables into the page."""
     page = PAGE.read_text(encoding="utf-8")
-    PAGE.write_text(with_part(page, _BEGIN, f"\n\n{shares}\n\n", _END), encoding="utf-8")
-    print(shares)
+    parts = (
+        (_BEGIN, as_markdown(table()), _END),
+        (_BEGIN_SOURCES, sources_as_markdown(of_sources()), _END_SOURCES),
+    )
+    for begin, part, end in parts:
+        page = with_part(page, begin, f"\n\n{part}\n\n", end)
+        print(part)
+    PAGE.write_text(page, encoding="utf-8")
 
 
 if __name__ == "__main__":

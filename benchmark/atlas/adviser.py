@@ -47,6 +47,7 @@ from benchmark.declarations import declaration_dir, title_of
 from benchmark.errors import ExperimentError, ReportError, UnknownNameError
 from benchmark.experiment.entries import TechniqueEntry
 from benchmark.experiment.first_file import TECHNIQUES as TRIED_BY_QUICK
+from benchmark.statistics.random_effects import prediction_intervals
 from benchmark.statistics.recommendation import EQUAL
 from benchmark.techniques import get_technique
 from benchmark.text.words import few
@@ -138,6 +139,8 @@ class Advice:
     gain: float  # by how much the choice lessens it
     low: float  # ends of the interval of the gain, corrected for ``n_corrected`` comparisons
     high: float
+    new_low: float  # ends of the prediction interval of the gain that is measured on a new source
+    new_high: float
     n_corrected: int
     n_clusters: int
     n_scenarios: int
@@ -344,6 +347,7 @@ class Adviser:
         corrected = max(n_corrected(self.recommenders, goal), 1)
         alpha = self.atlas.rules.alpha / corrected
         low, high = sign_flip_interval(gains, alpha)
+        [new_low], [new_high] = prediction_intervals(gains[None])
         to_undo = of & (self.undo_reasons == "") if goal == RESTORE else of
         of_undo = cluster_means(scenarios.frame[to_undo], (nothing - score)[to_undo])[0].to_numpy()
         enough = len(gains) >= self.atlas.rules.fewest_clusters and ahead is None and not outside
@@ -366,6 +370,8 @@ class Adviser:
             gain=float(gains.mean()) if len(gains) else np.nan,
             low=low,
             high=high,
+            new_low=float(new_low),
+            new_high=float(new_high),
             n_corrected=corrected,
             n_clusters=len(gains),
             n_scenarios=int(of.sum()),

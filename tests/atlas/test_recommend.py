@@ -43,6 +43,9 @@ def test_the_simple_rule_is_named_where_nothing_beats_it(world: World) -> None:
     advice = Adviser.of(world(alike)).advise("restore", bias="label", dose=0.1)
     assert (advice.technique, advice.grade) == ("drop_sensitive", SIMPLE)
     assert advice.low > 0
+    assert advice.new_low < advice.low < advice.gain < advice.new_high
+    [new] = [sentence for sentence in advice.sentences if "On a new source measured this way" in sentence]
+    assert new.endswith(f"a gain between {advice.new_low:.3f} and {advice.new_high:.3f} in 95 of 100 cases.")
     assert "try leaving the group out (drop_sensitive)." in advice.sentences[0]
     assert advice.sentences[-2:] == (
         "No more is known on which technique to try.",
@@ -405,7 +408,7 @@ def test_advice_for_both_goals_has_few_lines_and_the_rest_is_one_option_away(
     assert main(["recommend", *words]) == 0
     text = capsys.readouterr().out
     lines = text.splitlines()
-    assert len(lines) <= 14
+    assert len(lines) <= 15
     assert max(map(len, lines)) <= 100
     assert all(f"- To {goal}" in text for goal in ("restore decisions", "equalize acceptance"))
     assert "Evidence: " in text

@@ -1,0 +1,76 @@
+"""Where a gain holds: a dot for each source, and the range of the next one."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+from matplotlib.lines import Line2D
+from matplotlib.patches import Patch
+
+from benchmark.figures import EVERYTHING, Choice, style
+from benchmark.figures.marks import draw_estimate
+from benchmark.figures.page import Page, RowLabels
+from benchmark.statistics.cells import Array
+from benchmark.statistics.intervals import standard_errors, student_intervals
+from benchmark.statistics.random_effects import heterogeneity, prediction_intervals
+
+_NEW, _MEAN = "#E3EEF6", "#9CC4DF"  # tints of the dots' blue; one is twice as dark as the other in gray
+
+
+@style.styled()
+def draw_sources(
+    sources: Sequence[str],
+    gains: Array,
+    overlap: Array | float,
+    *,
+    title: str,
+    gain: str = "gain over doing nothing",
+    choice: Choice = EVERYTHING,
+) -> Page:
+    """Draw a contrast on each source, the largest on top, its mean, and the range of a new source.
+
+    ``gains`` have a row for each source and a column for each split; ``overlap`` is as in
+    :func:`~benchmark.statistics.intervals.student_intervals`. ``gain`` names the axis.
+    """
+    means, variances = gains.mean(axis=1), standard_errors(gains, overlap) ** 2
+    order = np.argsort(-means, kind="stable")
+    low, high = student_intervals(gains, overlap=overlap)
+    ends = [float(end) for [end] in student_intervals(means[None])]
+    new = [float(end) for [end] in prediction_intervals(means[None], variances[None])]
+    between = float(np.sqrt(heterogeneity(means[None], variances[None])[0]))
+    labels = RowLabels([sources[i] for i in order], choice.width)
+    page = Page(
+        1,
+        1,
+        panel=(4.2, labels.height),
+        title=title,
+        subtitle=f"Mean of {len(means)} sources: {means.mean():.3f} [{ends[0]:.3f}, {ends[1]:.3f}]. "
+        f"A new source measured this way: {new[0]:.3f} to {new[1]:.3f}.",
+        notes=[
+            f"Standard deviation between sources {between:.3f}, by chance within them "
+            f"{np.sqrt(variances.mean()):.3f}."
+        ],
+        choice=choice,
+        rows=labels,
+    )
+    [axes] = page.panels
+    axes.axvspan(*new, color=_NEW, lw=0, zorder=0.4, gid="new source")
+    axes.axvspan(*ends, color=_MEAN, lw=0, zorder=0.5, gid="mean")
+    axes.axvline(means.mean(), color="black", lw=1.2, zorder=1.2)
+    axes.axvline(0, **style.DASHED_RULE)
+    for row, i in enumerate(order):
+        draw_estimate(
+            axes, row, (means[i], low[i], high[i]), ("o", style.BLUE), filled=True, gid=f"source {sources[i]}"
+        )
+    axes.grid(visible=False, axis="y")
+    page.name_axes(gain, "source")
+    page.legend_below(
+        [
+            Line2D([], [], color=style.BLUE, marker="o", label="a source, with its 95 % interval"),
+            Line2D([], [], color="black", label="mean"),
+            Patch(color=_MEAN, label="95 % interval of the mean"),
+            Patch(color=_NEW, label="95 % prediction interval of a new source, measured alike"),
+        ]
+    )
+    return page.fit()
