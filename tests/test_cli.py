@@ -139,6 +139,9 @@ def test_lists_say_what_the_checked_declarations_say(capsys: pytest.CaptureFixtu
         rows = "" if card.rows is None else f" ({card.rows:,} rows)"
         assert row.pop("summary") == card.title + rows
         assert row.pop("known_problems") == list(card.known_problems)
+        groups = (row.pop("deprived_group"), card.deprived_group)  # each a state, or several in any order
+        states, same = ({group} if isinstance(group, str) else {*group} for group in groups)
+        assert states == same
         assert row == {name: getattr(card, name) for name in row}
     main(["list", "experiments", "--json"])
     for row in json.loads(capsys.readouterr().out):

@@ -62,11 +62,13 @@ def _list_datasets() -> list[dict[str, Any]]:
             "name": card["name"],
             "summary": card["title"] + (f" ({card['rows']:,} rows)" if "rows" in card else ""),
             **{name: card[name] for name in _ROLES},
+            "sensitive_feature": feature if isinstance(feature, str) else feature[0],
             "licence": card.get("licence", ""),
             "known_problems": card.get("known_problems", []),
             "warning": card.get("warning"),
         }
         for card in _shipped("datasets").values()
+        for feature in [card["sensitive_feature"]]  # of several the first, as in the checked card
     ]
 
 
