@@ -94,6 +94,8 @@ def dataset_page(card: Card, folder: Path, root: Path) -> str:
     if card.exclude:
         rows = [(code(name), ", ".join(map(code, values))) for name, values in card.exclude.items()]
         blocks += ["## Rows left out", table(("column", "values"), rows)]
+    if card.first_of:
+        blocks += ["## First rows", f"Of the rows with the same {code(card.first_of)} the first counts."]
     blocks += ["## Source", *_source(card), "## Network", *_network(card, folder, root)]
     if card.bibtex:
         blocks += ["## Citation", plain(card.citation), f"```bibtex\n{card.bibtex.strip()}\n```"]
@@ -118,13 +120,16 @@ def _index_page(cards: tuple[Card, ...]) -> str:
         "Each is one TOML card in `datasets/`. Rows are never part of the repository: they are found or "
         "downloaded and verified, and without them the network that was learned from them stands in."
     )
-    return "\n\n".join(["# Datasets", intro, table(head, rows)]) + "\n"
+    more = "[All sources](../sources.md) has field, country, years and rates, and what each is not for."
+    return "\n\n".join(["# Datasets", intro, more, table(head, rows)]) + "\n"
 
 
 def _facts(card: Card, folder: Path, root: Path) -> Iterator[tuple[str, str]]:
     yield "name", code(card.name)
     if card.rows is not None:
         yield "rows", f"{card.rows:,}"
+    about = {"field": card.field, "country": card.country, "years": card.years, "not for": card.not_for}
+    yield from ((name, plain(text)) for name, text in about.items() if text)
     yield "licence", plain(card.licence)
     if card.homepage:
         yield "described at", f"<{card.homepage}>"

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import hashlib
 import json
-from functools import cached_property
+from functools import cache, cached_property
 from pathlib import Path
 from typing import Annotated, Any, Literal, Self
 
 from pydantic import BaseModel, Field, PrivateAttr, StrictInt, ValidationError, model_validator
 
+from benchmark.data.card import list_cards
 from benchmark.declarations import (
     broken_rules,
     count_of,
@@ -29,6 +30,14 @@ LITE = "lite"
 
 Share = Annotated[float, Field(ge=0, le=1)]
 Clusters = dict[Identifier, Annotated[tuple[str, ...], Field(min_length=1)]]
+
+
+@cache
+def _clusters_of_cards() -> Clusters:
+    """Return the shipped cards that tell of the same people, by cluster."""
+    cards = {card.name: card.cluster for card in list_cards()}
+    named = {cluster: tuple(name for name in cards if cards[name] == cluster) for cluster in cards.values()}
+    return {cluster: names for cluster, names in named.items() if len(names) > 1}
 
 
 class Rules(BaseModel):
@@ -75,7 +84,8 @@ class Atlas(BaseModel):
     version: str  # of the tables; it stands in each of their rows
     rules: Rules = Rules()
     claims: tuple[Claim, ...] = ()
-    clusters: Clusters = {}  # cards that count as one; any other card is a cluster by itself
+    # Cards that count as one, those of the shipped cards unless given; any other is a cluster by itself.
+    clusters: Clusters = Field(default_factory=_clusters_of_cards)
     finer: Finer = Finer()
     shared: dict[str, Any] = {}
     parts: Annotated[dict[Identifier, dict[str, Any]], Field(min_length=1)]

@@ -225,7 +225,11 @@ def _tables_before(folder: Path, atlas: Atlas, run: set[str], replaced: set[str]
         name
         for name, facts in kept.items()
         if version != atlas.version
-        or (tables.atlas.clusters, tables.atlas.finer) != (atlas.clusters, atlas.finer)
+        or any(
+            tables.atlas.cluster_of(card, finer=finer) != atlas.cluster_of(card, finer=finer)
+            for card in tables.means["card"].unique()
+            for finer in (False, True)
+        )
         or name not in atlas.experiments
         or facts["digest"] != digest_of(atlas.experiments[name])
     ]

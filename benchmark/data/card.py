@@ -84,6 +84,9 @@ class Card(CardTable):
     country: str = ""
     years: str = ""
     not_for: str = ""
+    # One name for all cards that tell of the same people, or of some of them; the card's own name unless
+    # given. A cluster is one source: it counts once in a test over sources.
+    cluster: Slug = ""
     # Known problems of the data, one or two sentences each.
     known_problems: Annotated[tuple[Line, ...], Field(strict=False)] = ()
     warning: Line | None = None  # printed with every table that shows the dataset
@@ -333,7 +336,8 @@ class Card(CardTable):
     def _fields_fit(self) -> Self:
         if rules := list(self._broken_rules()):
             raise PydanticCustomError("fields", "{first}", {"first": rules[0], "rules": rules})
-        # One order of states, because a group can be written in several. The model is frozen for others.
+        object.__setattr__(self, "cluster", self.cluster or self.name)  # the model is frozen for others
+        # One order of states, because a group can be written in several.
         order = {
             name: tuple(s for s in self.columns[name].states if s in named) for name, named in self._members
         }

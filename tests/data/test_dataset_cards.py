@@ -78,7 +78,7 @@ def test_a_state_beside_the_bins_has_no_place_in_their_order() -> None:
             'format = "csv"',
             'format = "xls"',
             "source.format",
-            "'csv', 'arff', 'xlsx' or 'parquet'; got 'xls'",
+            "'csv', 'arff', 'xlsx', 'parquet' or 'rda'; got 'xls'",
         ),
         (
             'format = "csv"',
