@@ -420,7 +420,7 @@ def _unless_known(field: str, name: str, choices: Collection[str], description: 
 def _facts(spec: CategoricalColumn | NumericColumn, without: set[str]) -> dict[str, Any]:
     """Return a column's fields that can change a result; fields of later versions only if they are set."""
     facts: dict[str, Any] = spec.model_dump(exclude={*without, "numbers"})
-    later = ("others", "decimal", "thousands", "unit", "codes", "indicators")
+    later = ("others", "decimal", "thousands", "unit", "codes", "indicators", "bin_states")
     return {name: value for name, value in facts.items() if name not in later or value is not None}
 
 

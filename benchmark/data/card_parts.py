@@ -217,6 +217,8 @@ class NumericColumn(CardTable):
     # holds its upper edge too, as in :func:`numpy.histogram`.
     bins: Annotated[tuple[float, ...], Field(strict=False, min_length=2)]
     states: States  # one name for each bin, then the states that only ``values`` leads to
+    # The state of each bin, where several bins share one, as chapters of codes do; the states have no order.
+    bin_states: Texts | None = None
     values: Values = {}  # states of raw values that are not numbers: ``{"?" = "unknown"}``
     others: Others = None  # as of categorical columns
     decimal: Literal[".", ","] | None = None  # this column's decimal mark; the source's unless given
@@ -233,16 +235,23 @@ class NumericColumn(CardTable):
     @property
     def ordered(self) -> bool:
         """Whether the states have an order: only if all states are bins of numbers that are no codes."""
-        return self.codes is None and len(self.states) == len(self.bins) - 1
+        return (self.codes or self.bin_states) is None and len(self.states) == len(self.bins) - 1
+
+    @property
+    def bin_names(self) -> tuple[str, ...]:
+        """The state of each bin."""
+        return self.bin_states or self.states[: len(self.bins) - 1]
 
     @model_validator(mode="after")
     def _bins_and_states_fit(self) -> Self:
         if not all(low < high for low, high in itertools.pairwise(self.bins)):  # false for nan, too
             raise ValueError(f"its bins must increase strictly, but are {[*self.bins]}")
         n_bins, reached = len(self.bins) - 1, (*self.values.values(), self.others)
-        if len(self.states) < n_bins:
-            raise ValueError(f"must name each of the {n_bins} bins, but has {len(self.states)} names")
-        if stray := ", ".join(repr(state) for state in self.states[n_bins:] if state not in reached):
+        if len(names := self.bin_names) != n_bins:
+            raise ValueError(f"must name each of the {n_bins} bins, but has {len(names)} names")
+        if unknown := sorted({*names} - {*self.states}):
+            raise ValueError("its 'bin_states' must be states, but have " + ", ".join(map(repr, unknown)))
+        if stray := ", ".join(repr(state) for state in self.states if state not in (*names, *reached)):
             counts = f"has {n_bins} bins but {len(self.states)} states"
             raise ValueError(f"{counts}, and no raw value leads to {stray}")
         if self.thousands is not None and self.thousands == self.decimal:

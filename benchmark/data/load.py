@@ -119,11 +119,12 @@ class Dataset:
 
     def _ask_for_unit(self, name: str, spec: NumericColumn, found: set[str | None], n_rows: int) -> None:
         """Warn that all of several rows are in the first or last bin of a column, if few of the data are."""
-        for code in (0, len(spec.bins) - 2):
+        for state in (spec.bin_names[0], spec.bin_names[-1]):
+            code = spec.states.index(state)
             part = float((self.table.codes[:, self.table.schema.index(name)] == code).mean())
-            if found == {spec.states[code]} and part**n_rows < _CHANCE:
+            if found == {state} and part**n_rows < _CHANCE:
                 warnings.warn(
-                    f"Column {name!r}: all {n_rows:,} rows are in {spec.states[code]!r}, as {share(part)} of "
+                    f"Column {name!r}: all {n_rows:,} rows are in {state!r}, as {share(part)} of "
                     "the rows of the data are. Have they the unit of the file?",
                     stacklevel=3,  # the caller of states
                 )
@@ -376,7 +377,7 @@ class Coder:
         number = self.number(value)
         if not spec.bins[0] <= number <= spec.bins[-1]:  # false for nan, too
             return unlisted
-        return min(bisect_right(spec.bins, number), len(spec.bins) - 1) - 1
+        return self.code_of[spec.bin_names[min(bisect_right(spec.bins, number), len(spec.bins) - 1) - 1]]
 
     def number(self, value: str) -> float:
         """Return a value as a number; NaN if it is no number, or the card gives it a state."""
@@ -401,9 +402,10 @@ class _Unknown:
             [f"{value!r} ({n} row{'s' * (n != 1)})" for value, n in counts], _MOST_SHOWN, "other values"
         )
         spec = self.coder.spec
-        known = list(map(repr, (*spec.states, *spec.values)))
+        binned, known = spec.bin_names if isinstance(spec, NumericColumn) else (), [*map(repr, spec.values)]
+        known[:0] = [repr(state) for state in spec.states if state not in binned]
         if isinstance(spec, NumericColumn):
-            known[: len(spec.bins) - 1] = [f"a number from {spec.bins[0]:g} to {spec.bins[-1]:g}"]
+            known.insert(0, f"a number from {spec.bins[0]:g} to {spec.bins[-1]:g}")
         return f"{self.column!r} from {self.place}: {shown}; expected {few(known, _MOST_SHOWN, 'others')}"
 
 

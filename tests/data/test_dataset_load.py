@@ -167,6 +167,18 @@ def test_values_that_have_no_state() -> None:
     ]  # fmt: skip
     text = Coder(CategoricalColumn(kind="categorical", states=("a", "b"), values={"": "b", "a": "b"}))
     assert [text[raw] for raw in ("a", " b ", "", "A", "c")] == [1, 1, 1, -1, -1]
+    chapters = NumericColumn(
+        kind="numeric",
+        bins=(1, 140, 240, 280),
+        bin_states=("other", "tumor", "other"),
+        states=("tumor", "other", "letters"),
+        others="letters",
+    )
+    codes = [Coder(chapters)[raw] for raw in ("1", "139.9", "140", "250.83", "280", "V57")]
+    assert ([chapters.states[code] for code in codes], chapters.ordered) == (
+        ["other", "other", "tumor", "other", "other", "letters"],
+        False,
+    )
 
 
 HEAD = "sex,age,hired\n"
