@@ -75,10 +75,10 @@ def test_a_card_says_the_same_as_the_prepared_table(name: str, people: Path) -> 
     )
     ours = dataset.to_frame().astype(str)
     theirs = theirs.drop(columns=IDENTIFIERS.get(name, []))
-    for mine, column in zip([*ours][:-1], [*theirs][:-1], strict=True):
-        # A name that cannot stand in formulas has another one.
+    names = dict(zip(theirs, ours, strict=True))
+    assert names.pop("label") == card.label
+    for column, mine in names.items():  # a name that cannot stand in formulas has another one
         assert mine.lower() == SPELLED.get(column, column.lower()) or not column.isidentifier()
-    assert card.label == [*ours][-1]
     assert len(ours) == len(theirs) == int(facts["rows"])
     # Labels and groups.
     table = dataset.table
@@ -86,8 +86,8 @@ def test_a_card_says_the_same_as_the_prepared_table(name: str, people: Path) -> 
     assert set(ours[card.label]) == {facts["favorable"], facts["unfavorable"]}
     assert (ours[card.label] == theirs["label"]).all()
     attributes = [facts[f"sensitive_{i}"] for i in (1, 2) if facts[f"sensitive_{i}"]]
-    assert card.sensitive_feature == attributes[0]
-    assert [*card.sensitive] == (attributes if len(attributes) > 1 else [])
+    assert card.sensitive_feature == names[attributes[0]]
+    assert [*card.sensitive] == ([names[name] for name in attributes] if len(attributes) > 1 else [])
     deprived = theirs[attributes[0]].isin(facts["deprived_1"].split("|"))
     assert (table.deprived == deprived).all()
     assert int(deprived.sum()) == int(facts["rows_deprived_1"])
@@ -99,7 +99,7 @@ def test_a_card_says_the_same_as_the_prepared_table(name: str, people: Path) -> 
     }
     assert not features & {word.strip() for word in re.split("[,;()]", facts["dropped"])}
     columns = json.loads((people / "cards.json").read_text())[name]["columns"]
-    for mine, column in zip(ours, [*theirs][:-1], strict=False):
+    for column, mine in names.items():
         states, cells = ours[mine], theirs[column]
         if (edges := columns[column].get("bins (upper edges, value <= edge)")) is None:
             assert one_to_one(states, cells.fillna(""), card.network.min_count), column
