@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -14,21 +14,13 @@ from numpy.typing import NDArray
 
 from benchmark.data.association import PROXY, Told, told_by
 from benchmark.data.card_parts import EQUAL_ROWS, REST
-from benchmark.data.files import (
-    MOST_NAMED,
-    RawTable,
-    by_place,
-    frame_table,
-    meant,
-    read_table,
-    require_column,
-)
+from benchmark.data.files import RawTable, frame_table, read_table
 from benchmark.data.number_form import Unclear
 from benchmark.data.raw import DATES, MOST_STATES, NO_STATES, Mask, RawColumn, like_weight
 from benchmark.data.reading import FEW_ROWS, ColumnReading, DoubtError, LeftOut, Part, Question, Reading
 from benchmark.data.states import MISSING, RARE_STATES, coded, feature
 from benchmark.data.table import Column, Schema, Table
-from benchmark.errors import DataError
+from benchmark.errors import DataError, nearest
 from benchmark.file_options import MIN_COUNT, FileOptions, Named
 from benchmark.text.words import as_number, few, figure, in_list, number, share, values_in_list
 
@@ -48,6 +40,7 @@ _CLEAR, _LARGE = 3.0, 0.05  # standard errors, and distance, from which two shar
 _MOST_ODD = 6  # values of a column that may mean missing, at most
 _OPPOSITE = {"<": ">=", "<=": ">", ">": "<=", ">=": "<"}
 _SMALLEST_SHARE = 0.02  # a group with a smaller share of the rows counts as deprived only if it is named
+_MOST_NAMED = 60  # columns that an error lists
 _REPEATED = 0.01  # share of rows from which repeats count
 _FEW = 0.01  # different values per row, at least, in a column that names people
 _PAIRS, _DIFFER = 10.0, 0.02  # pairs of rows that would differ by chance, and how often they do, at most
@@ -100,8 +93,6 @@ def draft(data: pd.DataFrame | str | Path, file_options: FileOptions, folder: Pa
         table = read_table(
             Path(data),
             folder,
-            thousands=file_options.thousands,
-            decimals=file_options.decimals,
             most_mb=file_options.max_mb,
             named={*filter(None, (label, sensitive))},
         )
@@ -109,7 +100,7 @@ def draft(data: pd.DataFrame | str | Path, file_options: FileOptions, folder: Pa
         table = frame_table(data, "data.csv")
     named = {
         option: values_in_list(getattr(file_options, option), table.columns.__contains__, option)
-        for option in ("drop", "keep")
+        for option in ("drop", "keep", "thousands", "decimals")
     }
     roles = {"label": label, "favorable": file_options.favorable, "sensitive": sensitive}
     if lacking := [name for name, value in roles.items() if not value]:
@@ -147,6 +138,12 @@ class _Drafting:
         self.names_groups = (file_options.deprived, file_options.favored) != (None, None)
         self.notes: list[str] = []  # warnings
         self.odd: list[str] = []  # values that may mean missing, as --missing takes them
+        self.decided: list[str] = []  # what the user said of numbers
+        for name, both in table.unclear.items():
+            for option in ("thousands", "decimals"):
+                if name in named[option]:
+                    table.columns[name] = replace(table.columns[name], form=both.forms[option])
+                    self.decided.append(both.forms[option].said(name, both.example))
         self.raw = _without_missing(table.columns, file_options)  # at first with all rows
         # Columns that seem to name people, with their numbers of values and rows.
         self.naming = {} if named["person"] else naming_people(self.raw, self.label, self.sensitive)
@@ -179,7 +176,7 @@ class _Drafting:
         if texts := sorted(name for name in {*self.raw} - {*self.roles} if self.raw[name].has_text_numbers):
             what = f"Numbers are text, and so categories: {few(texts)}"
             self.notes.append(f"{what}. If they are no codes, pandas.to_numeric corrects them.")
-        forms = self.table.remarks
+        forms = (*self.table.remarks, *self.decided)
         n_file, parts_, notes = self.table.n_rows, tuple(parts), tuple(self.notes)
         reading = Reading(file, n_file, len(y), parts_, out, columns, forms, notes)
         roles = {
@@ -217,8 +214,8 @@ class _Drafting:
         groups, more = two_sides(group, likely, **given)
         if likely and groups == (None, None) and not more:
             groups, _ = two_sides(group, deprived=(likely,), favored=None)
-        drop = self.named["drop"]
-        unclear = {name: both for name, both in self.table.unclear.items() if name not in drop}
+        named = {name for option in ("drop", "thousands", "decimals") for name in self.named[option]}
+        unclear = {name: both for name, both in self.table.unclear.items() if name not in named}
         questions += [*more, *about_numbers(unclear), *self._about_twins()]
         if self.naming and self.person is None:
             found = [f"{name!r} ({n:,} values in {rows:,} rows)" for name, (n, rows) in self.naming.items()]
@@ -236,7 +233,8 @@ class _Drafting:
         """Yield the question which of several columns of one name is meant."""
         for option in ("label", "sensitive", "person"):
             for name in self.named[option]:
-                if twins := [other for other in self.table.twins(name) if other not in self.named["drop"]]:
+                twins = [other for other in self.table.twins.get(name, ()) if other not in self.named["drop"]]
+                if twins:
                     text = f"The file has {1 + len(twins)} columns {name!r}, with different values"
                     yield f"{text}. If not the first is meant, write --{option} {twins[0]}", {"drop": twins}
 
@@ -411,14 +409,37 @@ def shown(column: RawColumn, chosen: Mask | None = None) -> str:
     return few(rows, MOST_STATES, "other values") or "nothing, as no row has a value"
 
 
+def meant(name: str, names: Iterable[str]) -> str:
+    """Return a question for the name that was probably meant, or an empty text."""
+    close = nearest(name, names)
+    return f"did you mean {close[0]!r}? " if close else ""
+
+
+def require_column(name: str, option: str, columns: Collection[str]) -> None:
+    """Raise a DataError unless a table has the column that an option names."""
+    if name not in columns:
+        raise DataError(
+            f"The file has no column {name!r}",
+            expected="one of " + few(list(map(repr, columns)), _MOST_NAMED, "others"),
+            remedy=meant(name, columns) + f"name the column with --{option}{_by_place(columns)}",
+        )
+
+
+def _by_place(columns: Iterable[str]) -> str:
+    """Return how to name columns by their place, where a number in the header says that it may be a row."""
+    if all(as_number(name) is None for name in columns):
+        return ""
+    return "; if the first line is a row and no header, name columns by their place, as column_1"
+
+
 def missing_roles(table: RawTable, label: str, lacking: Sequence[str]) -> DoubtError:
     """Return an error that lists the file's columns, and the label's values, for options that are lacking."""
     # As in the label and the groups, NA or ? may be a value.
     raw = {name: replace(column, marks=frozenset({""})) for name, column in table.columns.items()}
     numbers = {name: int((~column.missing).sum()) for name, column in raw.items()}
     columns = [f"{name!r} ({n:,} value{'s' * (n != 1)})" for name, n in numbers.items()]
-    text = f"--{' and --'.join(lacking)} must be named. The columns are {few(columns, MOST_NAMED, 'others')}"
-    text += by_place(table.columns)
+    text = f"--{' and --'.join(lacking)} must be named. The columns are {few(columns, _MOST_NAMED, 'others')}"
+    text += _by_place(table.columns)
     if label:
         require_column(label, "label", table.columns)
         text += f". {label!r} has the values {shown(raw[label])}"

@@ -33,16 +33,15 @@ from benchmark.data.card_parts import MISSING_MARKS, Source, SourceFile
 from benchmark.data.number_form import PLAIN, Unclear, forms_of
 from benchmark.data.raw import RawColumn, RawRows
 from benchmark.data.source import LARGEST, read_file
-from benchmark.errors import DataError, nearest
+from benchmark.errors import DataError, UnknownNameError
 from benchmark.file_options import MOST_MB
-from benchmark.text.words import as_number, few, values_in_list
+from benchmark.text.words import values_in_list
 
 if TYPE_CHECKING:
     import pandas as pd
 
 DELIMITERS = (",", ";", "\t", "|", " ")  # separators of a line's values, the most usual first
 _SAMPLE_LINES, _MOST_BEFORE_HEADER = 300, 20
-MOST_NAMED = 60  # columns that an error lists
 _NUMBERED = re.compile(r"column_\d+")  # names of columns without a header
 _ARFF = re.compile(
     rb"(?:\xef\xbb\xbf)?(?:[ \t\r]*(?:%[^\n]*)?\n)*[ \t]*@(?:relation|attribute)\s", re.IGNORECASE
@@ -64,37 +63,29 @@ class RawTable:
     # around values, and forms of numbers.
     remarks: tuple[str, ...]
     unclear: Mapping[str, Unclear] = field(default_factory=dict)  # columns with two readings, by name
-    renamed: Mapping[str, str] = field(default_factory=dict)  # names of the file that were empty, or taken
+    # The other columns that the file calls by the same name, and whose values differ, by name.
+    twins: Mapping[str, Sequence[str]] = field(default_factory=dict)
 
     @property
     def n_rows(self) -> int:
         """Number of rows."""
         return len(next(iter(self.columns.values())).rows)
 
-    def twins(self, name: str) -> list[str]:
-        """Return the other columns that the file calls by this name, and whose values differ."""
-        cells = self.columns[name].cells if name in self.columns else None
-        others = [other for other, own in self.renamed.items() if own == name]
-        return [other for other in others if (self.columns[other].cells != cells).any()]
-
 
 def read_table(
     path: Path,
     folder: Path,
     *,
-    thousands: str | Sequence[str] | None = None,
-    decimals: str | Sequence[str] | None = None,
     most_mb: float = MOST_MB,
     named: Set[str] = frozenset(),
     content: bytes | None = None,
 ) -> RawTable:
     """Return the content of a file without a card: CSV, ARFF, an Excel workbook or Parquet, gzipped or not.
 
-    ``folder`` is the card's, which names the file from there. ``thousands`` and ``decimals`` name columns, as
-    A,B, whose point or comma separates thousands or stands before decimals. The first line is the header,
-    unless the ``named`` columns are called ``column_1``, ``column_2`` and so on. ``content`` is the unpacked
-    file, where it was read before. A DataError says that the file is missing, no table, or larger than
-    ``most_mb``, or that a line does not fit the others.
+    ``folder`` is the card's, which names the file from there. The first line is the header, unless the
+    ``named`` columns are called ``column_1``, ``column_2`` and so on. ``content`` is the unpacked file, where
+    it was read before. A DataError says that the file is missing, no table, or larger than ``most_mb``, or
+    that a line does not fit the others.
     """
     content = _content(path, most_mb) if content is None else content
     kind = _kind(content, path)
@@ -119,7 +110,7 @@ def read_table(
         source = source.model_copy(update=changes)
         remarks += [layout.remark] * bool(layout.remark)
     rows = read_rows(content, source, file, str(path))
-    return _table(rows, source, path, remarks, thousands, decimals)
+    return _table(rows, source, path, remarks)
 
 
 def frame_table(frame: pd.DataFrame, file: str) -> RawTable:
@@ -133,8 +124,6 @@ def _table(
     source: Source,
     path: Path,
     remarks: Sequence[str] = (),
-    thousands: str | Sequence[str] | None = None,
-    decimals: str | Sequence[str] | None = None,
 ) -> RawTable:
     """Return a table whose numbers are read in the form that all numbers of their column have."""
     if not len(rows.lines):
@@ -148,11 +137,6 @@ def _table(
     for name, odd in rows.padded.items():
         what = f"blanks around values do not count, so that {odd!r} is {odd.strip()!r}"
         remarks.append(f"{name}: {what}.")
-    separates = dict[str, bool]()
-    for option, given in (("thousands", thousands), ("decimals", decimals)):
-        for name in values_in_list(given, rows.columns.__contains__, option):
-            require_column(name, option, rows.columns)
-            separates[name] = option == "thousands"
     # Of a frame, types are known.
     values = {
         name: [value for value in column.values if value not in MISSING_MARKS]
@@ -166,25 +150,27 @@ def _table(
     )
     columns, doubts = dict(rows.columns), {}
     for name, fitting in forms.items():
-        if len(fitting) > 1 and name in separates:
-            fitting = tuple(form for form in fitting if (form.thousands is not None) == separates[name])
-        elif len(fitting) > 1 and commas:
+        if len(fitting) > 1 and commas:
             fitting = tuple(form for form in fitting if form.decimal == ",")
         elif len(fitting) > 1:
-            doubts[name] = Unclear(fitting, values[name])
+            both = {"decimals" if form.thousands is None else "thousands": form for form in fitting}
+            doubts[name] = Unclear(both, values[name])
         form = fitting[0] if fitting else None
         columns[name] = replace(columns[name], form=form)
-        if form is None:
+        if form is None or name in doubts:
             continue
-        if form == PLAIN and name not in separates:
+        if form == PLAIN:
             marked = [value for value in values[name] if value[0] == "0" and value.isdigit() and value != "0"]
         else:
             marked = [value for value in values[name] if not value.isdigit()]
-        marked = [value for value in marked if form.number(value) is not None]
-        if marked:
-            example = max(marked, key=lambda value: (len(value), value))
-            remarks.append(f"Numbers of {name}: {example!r} is read as {form.number(example):.12g}.")
-    return RawTable(source, columns, tuple(remarks), doubts, rows.renamed)
+        if numbers := [value for value in marked if form.number(value) is not None]:
+            example = max(numbers, key=lambda value: (len(value), value))
+            remarks.append(form.said(name, example))
+    twins: dict[str, list[str]] = {}
+    for name, own in rows.renamed.items():
+        if own and (columns[name].cells != columns[own].cells).any():
+            twins.setdefault(own, []).append(name)
+    return RawTable(source, columns, tuple(remarks), doubts, twins)
 
 
 def read_frame(
@@ -201,7 +187,8 @@ def read_frame(
     Values of a Parquet file keep their types. Others are text without blanks around it, or None if they are
     missing; numbers are as Python writes them. ``known`` are values by column that are not missing, such as
     ``NA``. ``frame.attrs`` has ``betabench_remarks`` on the file, the columns whose numbers are
-    ``betabench_unclear``, and those with ``betabench_na``: missing values that are written ``NA``. Other
+    ``betabench_unclear``, and those with ``betabench_na``: missing values that are written ``NA``.
+    ``thousands`` and ``decimals`` name unclear columns, as A,B, by what their mark separates. Other
     parameters and errors are those of :func:`read_table`.
     """
     import pandas as pd
@@ -209,11 +196,19 @@ def read_frame(
     content = _content(path, most_mb)
     if _kind(content, path) == "parquet":
         return packed_frame(content, str(path), "parquet")
-    table = read_table(
-        path, path.parent, thousands=thousands, decimals=decimals, named=named, content=content
-    )
-    if twins := [(name, other) for name in sorted(named) for other in table.twins(name)]:
-        refuse_repeated([name for name, _ in twins], f"name {twins[0][1]!r} if the second is meant, or ")
+    table = read_table(path, path.parent, named=named, content=content)
+    if twins := [name for name in sorted(named) if name in table.twins]:
+        other = table.twins[twins[0]][0]
+        refuse_repeated(twins, f"name {other!r} if the second is meant, or ")
+    remarks, unclear = [*table.remarks], dict(table.unclear)
+    for option, given in (("thousands", thousands), ("decimals", decimals)):
+        for name in values_in_list(given, table.columns.__contains__, option):
+            if name not in table.columns:
+                raise UnknownNameError("column", name, table.columns)
+            if name in unclear:
+                example, form = unclear[name].example, unclear.pop(name).forms[option]
+                table.columns[name] = replace(table.columns[name], form=form)
+                remarks.append(form.said(name, example))
     columns, written_na = {}, []
     for name, column in table.columns.items():
         column = replace(column, marks=column.marks - (known or {}).get(name, frozenset()))
@@ -225,33 +220,10 @@ def read_frame(
         columns[name] = values[column.rows]
         written_na += [name] if "NA" in column.values and "NA" in column.marks else []
     frame = pd.DataFrame(columns)
-    frame.attrs["betabench_remarks"] = table.remarks
-    frame.attrs["betabench_unclear"] = dict(table.unclear)
+    frame.attrs["betabench_remarks"] = tuple(remarks)
+    frame.attrs["betabench_unclear"] = unclear
     frame.attrs["betabench_na"] = tuple(written_na)
     return frame
-
-
-def meant(name: str, names: Iterable[str]) -> str:
-    """Return a question for the name that was probably meant, or an empty text."""
-    close = nearest(name, names)
-    return f"did you mean {close[0]!r}? " if close else ""
-
-
-def require_column(name: str, option: str, columns: Collection[str]) -> None:
-    """Raise a DataError unless a table has the column that an option names."""
-    if name not in columns:
-        raise DataError(
-            f"The file has no column {name!r}",
-            expected="one of " + few(list(map(repr, columns)), MOST_NAMED, "others"),
-            remedy=meant(name, columns) + f"name the column with --{option}{by_place(columns)}",
-        )
-
-
-def by_place(columns: Iterable[str]) -> str:
-    """Return how to name columns by their place, where a number in the header says that it may be a row."""
-    if all(as_number(name) is None for name in columns):
-        return ""
-    return "; if the first line is a row and no header, name columns by their place, as column_1"
 
 
 def _content(path: Path, most_mb: float) -> bytes:

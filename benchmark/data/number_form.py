@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import itertools
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Literal, get_args
@@ -55,6 +55,10 @@ class NumberForm:
         """Return the number in a text, or None."""
         return as_number(self.plain(text))
 
+    def said(self, column: str, text: str) -> str:
+        """Return a sentence on how a number of a column is read."""
+        return f"Numbers of {column}: {text!r} is read as {self.number(text):.12g}."
+
     @cached_property
     def _grouped(self) -> re.Pattern[str]:
         mark, decimal = re.escape(self.thousands or ","), re.escape(self.decimal)
@@ -68,18 +72,21 @@ PLAIN = NumberForm()  # numbers as Python writes them
 class Unclear:
     """Two forms in which all numbers of a column can be read."""
 
-    forms: tuple[NumberForm, ...]
+    # By what the mark does: it separates ``"thousands"``, or stands before ``"decimals"``.
+    forms: Mapping[str, NumberForm]
     values: Sequence[str]  # the column's values
 
     @cached_property
     def example(self) -> str:
         """The first value that they read differently."""
-        return next(text for text in self.values if len({form.number(text) for form in self.forms}) > 1)
+        return next(
+            text for text in self.values if len({form.number(text) for form in self.forms.values()}) > 1
+        )
 
     @property
     def readings(self) -> str:
         """Both readings of the example."""
-        return " or ".join(f"{form.number(self.example):.12g}" for form in self.forms)
+        return " or ".join(f"{form.number(self.example):.12g}" for form in self.forms.values())
 
 
 def forms_of(values: Sequence[str]) -> tuple[NumberForm, ...]:

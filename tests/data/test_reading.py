@@ -268,8 +268,9 @@ def test_a_mark_that_may_separate_thousands_is_asked_about(
     assert draft(path, replace(WISH, drop="pay"), tmp_path)
     decimal, thousand = map(float, readings.split(" or "))
     for option, number in (("decimals", decimal), ("thousands", thousand)):
-        pay = draft(path, replace(WISH, **{option: "pay"}), tmp_path).table.columns["pay"]
-        assert np.nanmax(pay.numbers) == max(number, 5 if "5" in values else 0)
+        made = draft(path, replace(WISH, **{option: "pay"}), tmp_path)
+        assert np.nanmax(made.table.columns["pay"].numbers) == max(number, 5 if "5" in values else 0)
+        assert made.reading.forms[-1].endswith(f"is read as {number:g}.")
 
 
 def test_a_decimal_comma_in_a_file_of_semicolons_tells_what_a_point_is(tmp_path: Path) -> None:
