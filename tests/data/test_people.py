@@ -108,3 +108,54 @@ def test_a_card_says_the_same_as_the_prepared_table(name: str, people: Path) -> 
             assert any(
                 one_to_one(states, binned, card.network.min_count) for binned in cut(numbers, edges)
             ), column
+
+
+def raw(name: str, people: Path) -> pd.DataFrame:
+    """Return a source's CSV file as pandas reads it, apart from this program."""
+    return pd.read_csv(people / name / str(CARDS[name].source.files[0].name))
+
+
+def test_the_known_problems_of_loans_arrests_and_prisons_are_in_the_files(people: Path) -> None:
+    loans = raw("boston_hmda", people)
+    assert (loans["afam"] == "yes").sum() == 339
+    assert ((loans["afam"] == "yes") & (loans["deny"] == "yes")).sum() == 96
+    assert ((loans["pirat"] > 1).sum(), (loans["hirat"] > loans["pirat"]).sum()) == (5, 5)
+    assert loans.drop(columns="rownames").duplicated().sum() == 3
+    arrests = raw("california_arrests", people)
+    inside = arrests[arrests["ptime86"] >= 9]
+    assert (len(inside), inside["narr86"].sum()) == (70, 0)
+    assert (arrests["pcnv"] == 0).sum() == 1_260
+    assert not (arrests["black"] & arrests["hispan"]).any()
+    copies = arrests[arrests.drop(columns="rownames").duplicated()]
+    assert (len(copies), copies["avgsen"].max()) == (206, 0)
+    prison = raw("nc_prison", people)
+    assert (prison["follow"].min(), prison["follow"].max()) == (70, 81)
+
+
+def test_the_known_problems_of_pupils_and_young_men_are_in_the_files(people: Path) -> None:
+    seniors = raw("hsb1980", people)
+    assert (seniors["region"][:3_796] == "other").all()
+    assert (seniors["region"][3_796:] == "west").all()
+    london = raw("inner_london", people)
+    assert (london.groupby("school")["vr"].nunique() == 1).all()
+    for score in ("normexam", "standLRT"):
+        assert london.groupby("intake")[score].mean().is_monotonic_decreasing  # bottom, middle, top
+    assert set(london.loc[london["schgend"] == "girls", "sex"]) == {"F"}
+    star = raw("tennessee_star", people)
+    tested = star[star["read3"].notna()]
+    pupils = tested[tested["ethnicity"].isin(["afam", "cauc"])]
+    assert (len(star), len(star) - len(tested)) == (11_598, 5_598)
+    assert (tested["ethnicity"].isna().sum(), len(tested) - len(pupils)) == (12, 12 + 29)
+    assert (pupils["read3"].median(), pupils["schoolid3"].nunique()) == (614, 74)
+    grade_8 = raw("nels88", people)
+    unknown, minority = grade_8["hsgrad"].isna(), (grade_8["black"] + grade_8["hispan"]) == 1
+    assert (len(grade_8), unknown.sum(), (grade_8["hsgrad"] == 0).sum()) == (7_430, 1_460, 416)
+    assert [round(100 * minority[part].mean(), 1) for part in (unknown, ~unknown)] == [11.4, 18.9]
+    seniors = raw("nls72", people)
+    ranks, scores = seniors["phsrank"] == 50, seniors["stotal"] == 0
+    assert (ranks.sum(), scores.sum(), (ranks & scores).sum()) == (1_609, 1_528, 1_203)
+    assert seniors["lwage"].notna().all()
+    men = raw("nls_young_men", people)
+    assert men[["IQ", "fatheduc", "motheduc"]].isna().sum().tolist() == [949, 690, 353]
+    assert (men["wage"].median(), (men["married"] == 3).sum()) == (537.5, 3)
+    assert (men["south66"] == men["reg665"] + men["reg666"] + men["reg667"]).all()
