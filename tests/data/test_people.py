@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import json
 import re
 from collections.abc import Iterator
@@ -13,8 +14,8 @@ import pandas as pd
 import pytest
 
 from benchmark.data.card import list_cards
-from benchmark.data.load import load_dataset
-from benchmark.data.source import Sources
+from benchmark.data.load import load_dataset, read_card
+from benchmark.data.source import Sources, read_sources
 
 pytestmark = pytest.mark.real_data
 
@@ -23,6 +24,9 @@ NO_CARD: dict[str, str] = {}
 
 SPELLED = {"Nacionality": "nationality"}
 """Columns that the card spells otherwise."""
+
+SORTED = {"diabetes130": "encounter_id"}
+"""Tables that are sorted by a column of the file, which the file is not."""
 
 IDENTIFIERS = {"nhefs": ["id"]}
 """Columns that only number persons, and that a prepared table kept."""
@@ -75,6 +79,11 @@ def test_a_card_says_the_same_as_the_prepared_table(name: str, people: Path) -> 
     )
     ours = dataset.to_frame().astype(str)
     theirs = theirs.drop(columns=IDENTIFIERS.get(name, []))
+    if key := SORTED.get(name):
+        (source,) = files = read_sources(card, Sources(people.parent, offline=True))
+        read = read_card(card, files).lines - 2  # below the header
+        keys = pd.read_csv(io.BytesIO(source.content), usecols=[key])[key].iloc[read]
+        theirs = theirs.iloc[np.argsort(np.argsort(keys))].reset_index(drop=True)
     names = dict(zip(theirs, ours, strict=True))
     assert names.pop("label") == card.label
     for column, mine in names.items():  # a name that cannot stand in formulas has another one
@@ -159,3 +168,51 @@ def test_the_known_problems_of_pupils_and_young_men_are_in_the_files(people: Pat
     assert men[["IQ", "fatheduc", "motheduc"]].isna().sum().tolist() == [949, 690, 353]
     assert (men["wage"].median(), (men["married"] == 3).sum()) == (537.5, 3)
     assert (men["south66"] == men["reg665"] + men["reg666"] + men["reg667"]).all()
+
+
+def test_the_known_problems_of_patients_and_respondents_are_in_the_files(people: Path) -> None:
+    (file,) = read_sources(CARDS["diabetes130"], Sources(people.parent, offline=True))
+    stays = pd.read_csv(io.BytesIO(file.content), dtype=str, keep_default_na=False)
+    assert stays["encounter_id"].astype(int).groupby(stays["patient_nbr"]).is_monotonic_increasing.all()
+    first = stays.drop_duplicates("patient_nbr")
+    alive = first[~first["discharge_disposition_id"].isin(["11", "13", "14", "19", "20", "21"])]
+    assert (len(first), len(first) - len(alive), (alive["race"] == "?").sum()) == (71_518, 1_545, 1_918)
+    assert ((alive["gender"] == "Unknown/Invalid") & (alive["race"] != "?")).sum() == 1
+    ill = raw("support2", people).dropna(subset="race")
+    assert [(ill[name] == 0).sum() for name in ("meanbp", "hrt", "resp")] == [50, 82, 64]
+    known = ill.groupby(ill["income"].notna())["hospdead"].mean()
+    assert [round(100 * known[answer], 1) for answer in (True, False)] == [23.9, 29.8]
+    once = ["scoma", "sps", "aps", "meanbp", "hrt", "resp", "temp", "sod"]
+    assert (ill[once].isna().sum() == 1).all()
+    women = raw("indonesia_contraception", people)
+    assert ((women["religion"] == 0).sum(), women.duplicated().sum()) == (220, 48)
+    names = CARDS["drug_consumption"].source.column_names
+    users = pd.read_csv(people / "drug_consumption" / "drug_consumption.data", names=names)
+    assert ((users["semer"] != "CL0").sum(), (users["ethnicity"] != -0.31685).sum()) == (8, 165)
+
+
+def test_the_known_problems_of_releases_claims_and_students_are_in_the_files(people: Path) -> None:
+    releases = pd.read_csv(next((people / "iowa_prison").glob("3-Year*")), dtype=str)
+    groups, year = releases[["Race - Ethnicity", "Sex"]], releases["Fiscal Year Released"]
+    unknown = groups.isna().any(axis=1)
+    assert (unknown.sum(), {*year[unknown]}, {*releases.loc[unknown, "Return to Prison"]}) == (
+        33,
+        {"2012"},
+        {"No"},
+    )
+    assert releases[~unknown].duplicated().sum() == 7_146
+    assert {*releases.loc[year == "2014", "Release Type"].dropna()} == {"Parole"}
+    claims = pd.read_csv(people / "penn_unemployment" / "penn_jae.dat", sep=r"\s+")
+    weeks, black = claims["inuidur1"], claims["black"] == 1
+    assert ((weeks >= 26).sum(), (weeks == 27).sum(), claims["othrace"].sum()) == (3_350, 2_510, 80)
+    assert [round(100 * (weeks[part] < 13).mean(), 1) for part in (black, ~black)] == [60.0, 54.8]
+    students = pd.read_csv(people / "portugal_dropout" / "data2.csv", sep=";", encoding="utf-8-sig")
+    graduate, course = students["Target"] == "Graduate", students["Course"]
+    fees = graduate[students["Tuition fees up to date"] == 0]
+    assert round(100 * fees.mean(), 1) == 5.5
+    for part, ends in ((students["Gender"] == 0, [4, 95]), (graduate, [8, 72])):
+        shares = 100 * part.groupby(course).mean()
+        assert [round(shares.min()), round(shares.max())] == ends
+    nations = students["Nacionality"].value_counts()
+    assert ((nations < 5).sum(), len(nations)) == (15, 21)
+    assert ((students["Nacionality"] != 1) == students["International"]).all()
