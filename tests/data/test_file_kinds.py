@@ -14,7 +14,6 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 import pytest
-import rdata
 
 from benchmark.data.card_parts import Source, SourceFile
 from benchmark.data.draft import draft
@@ -87,6 +86,8 @@ def test_every_kind_of_file_gives_the_same_rows(name: str, tmp_path: Path) -> No
 
 
 def r_file(path: Path, **objects: object) -> bytes:
+    import rdata  # an extra, which few tests need
+
     rdata.write_rda(path, objects, compression=None)
     return path.read_bytes()
 
@@ -122,6 +123,8 @@ def test_a_file_of_r_gives_the_rows_of_its_table(pack: Callable[[bytes], bytes],
 
 
 def test_a_file_of_r_that_cannot_be_read(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    import rdata
+
     table = pd.DataFrame({"a": [1.0, 2.0]})
     rdata.write_rds(tmp_path / "a.rds", table)
     assert len(read_rows((tmp_path / "a.rds").read_bytes(), R, R.files[0], "a.rds").lines) == 2

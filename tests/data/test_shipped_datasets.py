@@ -12,7 +12,7 @@ import pandas as pd
 import pytest
 
 from benchmark.data.card import Card, list_cards, load_card
-from benchmark.data.files import first_sheet
+from benchmark.data.files import first_sheet, packed_frame
 from benchmark.data.load import load_dataset
 from benchmark.data.source import Sources, read_sources
 from benchmark.declarations import declaration_dir
@@ -109,7 +109,7 @@ def test_card_is_complete(card: Card) -> None:
     assert all((card.field, card.country, card.years))
     assert card.not_for.endswith(".")
     for file in card.source.all_files:
-        assert file.url is not None
+        assert (file.url is None) == bool(card.source.instructions)
         if card.name in UNPINNED:
             assert any("not pinned" in problem for problem in card.known_problems)
             assert file.sha256 is file.size is file.archive_sha256 is None
@@ -220,6 +220,9 @@ def test_every_column_of_the_files_is_kept_or_dropped(card: Card, data_dir: Path
     header: list[str] = []
     files = read_sources(card, Sources(data_dir, offline=True))
     for file in files if card.source.join else files[:1]:
+        if card.source.format == "rda":
+            header += [*packed_frame(file.content, file.location, "rda").columns]
+            continue
         text = file.content if card.source.format == "xlsx" else file.content.decode(card.source.encoding)
         if isinstance(text, bytes):
             header += first_sheet(text, file.location)[0][1]
