@@ -158,10 +158,11 @@ def _kind_and_states(column: CategoricalColumn | NumericColumn) -> tuple[str, st
     if isinstance(column, CategoricalColumn):
         kind = "ordered" if column.ordered else "categories"
         return f"{kind}, {len(column.states)}", ", ".join(map(code, column.states))
-    bins = [f"[{low:g}, {high:g})" for low, high in zip(column.bins, column.bins[1:], strict=False)]
-    # States beyond the bins are those of values that are no numbers.
-    bins += ["no number"] * (len(column.states) - len(bins))
-    named = [f"{code(state)} {plain(cut)}" for state, cut in zip(column.states, bins, strict=True)]
+    cuts: dict[str, list[str]] = {state: [] for state in column.states}
+    for state, low, high in zip(column.bin_names, column.bins, column.bins[1:], strict=False):
+        cuts[state].append(f"[{low:g}, {high:g})")
+    # States without a bin are those of values that are no numbers.
+    named = [f"{code(state)} {plain(' '.join(own) or 'no number')}" for state, own in cuts.items()]
     return f"number in {len(column.bins) - 1} bins", ", ".join(named)
 
 

@@ -102,6 +102,7 @@ def test_card_is_complete(card: Card) -> None:
     for text in (card.description, card.citation, card.licence):
         assert len(text.strip()) > 5
     assert card.homepage.startswith("https://")
+    assert dataset_page(card, Path("d"), Path()).startswith(f"# {card.title}\n")
     assert re.search(r"@\w+\{\w+,", card.bibtex)
     assert card.bibtex.count("{") == card.bibtex.count("}")
     assert len(card.known_problems) >= 3
