@@ -9,16 +9,16 @@ from __future__ import annotations
 import csv
 import sys
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
-from benchmark.data.card import Card, list_cards
+from benchmark.data.card import Card, list_cards, load_card
 from benchmark.data.load import Dataset, load_dataset
 from benchmark.text.markdown import code, plain, table
 from benchmark.text.writing import write_atomically
 
-__all__ = ["COUNTS", "PAGE", "Counts", "count", "counted", "page"]
+__all__ = ["COUNTS", "PAGE", "Counts", "count", "counted", "first_of_sources", "page"]
 
 ROOT = Path(__file__).resolve().parents[1]
 PAGE = ROOT / "docs" / "sources.md"
@@ -51,6 +51,12 @@ def counted() -> dict[str, Counts]:
         return {
             name: Counts(*map(int, numbers), digest) for name, *numbers, digest in [*csv.reader(file)][1:]
         }
+
+
+def first_of_sources(names: Sequence[str]) -> list[str]:
+    """Return the first dataset of each source: datasets of one cluster share people."""
+    first = {load_card(name).cluster: name for name in reversed(names)}
+    return [name for name in names if name in first.values()]
 
 
 def count(dataset: Dataset) -> Counts:

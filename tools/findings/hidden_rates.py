@@ -38,24 +38,27 @@ from studies.agreement import tau_of
 from tools.estimates import Estimate, resampled, three, told, two
 from tools.findings.nested import DROP, FOLDER, NOTHING, run
 from tools.pages import write_all
+from tools.sources import first_of_sources
 
 VALUES, PAGE = FOLDER / "rates.csv", FOLDER / "RATES.md"
 HIDDEN = (0.0, 0.2, 0.4)
 PLANTED = (0.2, 0.4)
 SPLITS = 6
-LEFT_OUT = ("compas_violent", "student_mat", "attrition")
-"""Datasets of the suite that are not among the twelve: they share rows with others, or are made up."""
-
 _METRICS = ("discrimination", "accuracy", "restoration_distance")
 _CELL = ["dataset", "hidden", "planted", "technique"]
 
 Array = NDArray[np.float64]
 
 
+def datasets() -> list[str]:
+    """Return the twelve datasets of the suite that share no people, and are not made up."""
+    names = first_of_sources([entry.name for entry in load_experiment("suite").datasets])
+    return [name for name in names if name != "attrition"]
+
+
 def prepared() -> PreparedExperiment:
     """Return the suite's datasets and techniques, with rates in place of solved label gaps."""
     suite = load_experiment("suite")
-    names = [entry.name for entry in suite.datasets if entry.name not in LEFT_OUT]
     asked = Experiment(
         name="hidden_rates",
         seed=suite.seed,
@@ -66,7 +69,7 @@ def prepared() -> PreparedExperiment:
         train="data",
         holdout=suite.holdout,
         bias="label",
-        datasets=names,
+        datasets=datasets(),
         techniques=[entry.name for entry in suite.techniques],
     )
     made = prepare_experiment(expand(asked), require_real_data=True)
@@ -222,7 +225,8 @@ def page() -> str:
         f"{told(interval(ours[0.4, 0.4]['τ, accuracy']), two)}, and by parity, "
         f"{told(interval(ours[0.4, 0.4]['τ, parity']), two)}."
     )
-    left_out = ", ".join(f"`{name}`" for name in LEFT_OUT)
+    whole = [entry.name for entry in load_experiment("suite").datasets]
+    left_out = ", ".join(f"`{name}`" for name in whole if name not in datasets())
     reading = [
         "**What was measured.** Label bias of the same *rate* is hidden in all rows of a dataset, and more "
         "is planted on top. Techniques are ranked by how near their discrimination comes to the clean "

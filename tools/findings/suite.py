@@ -23,7 +23,6 @@ from scipy.stats import nct as noncentral
 from scipy.stats import t as student
 
 from benchmark.columns import DECISION_COUNTS, EQUALISE, GOAL_METRICS, GOALS, RESTORE
-from benchmark.data.card import load_card
 from benchmark.figures import style
 from benchmark.figures.page import Page, RowLabels
 from benchmark.runs.analysis import folder_statistics
@@ -43,6 +42,7 @@ from benchmark.statistics.restoration import (
 from benchmark.text.markdown import table
 from tools.estimates import Estimate, resampled, student_estimate, three, two
 from tools.pages import finding, with_part, write_all
+from tools.sources import first_of_sources
 
 ROOT = Path(__file__).resolve().parents[2]
 FOLDER, CLAIMS = ROOT / "results" / "suite", ROOT / "docs" / "claims.md"
@@ -147,15 +147,13 @@ def means(metric: str, *, distance: bool = False) -> pd.Series:
 @cache
 def independent() -> list[str]:
     """Return one dataset of each source, without :data:`LEFT_OUT`."""
-    return [name for name in first_of_sources() if name not in LEFT_OUT]
+    return [name for name in one_of_each() if name not in LEFT_OUT]
 
 
 @cache
-def first_of_sources() -> list[str]:
-    """Return the first dataset of each source: those of one cluster share people."""
-    datasets = run().results["dataset"].unique().tolist()
-    first = {load_card(name).cluster: name for name in reversed(datasets)}
-    return [name for name in datasets if name in first.values()]
+def one_of_each() -> list[str]:
+    """Return the first dataset of each source."""
+    return first_of_sources(run().results["dataset"].unique().tolist())
 
 
 def to_restore(datasets: Sequence[str], beta: float, baseline: str) -> list[str]:
@@ -732,9 +730,7 @@ def numbers() -> str:
 def moved() -> list[str]:
     """Return the datasets moved by more than .1 in discrimination, one of each source."""
     signed = means(GOAL_METRICS[EQUALISE])
-    return [
-        name for name in first_of_sources() if signed[name, LEVEL, "none"] - signed[name, 0.0, "none"] > 0.1
-    ]
+    return [name for name in one_of_each() if signed[name, LEVEL, "none"] - signed[name, 0.0, "none"] > 0.1]
 
 
 def draw() -> bytes:
