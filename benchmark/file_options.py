@@ -69,6 +69,9 @@ class FileOptions:
     decimals: Annotated[
         Named | None, "COLUMNS", "columns A,B in which the point or comma of 1.234 separates decimals"
     ] = None
+    encoding: Annotated[
+        str | None, "NAME", "encoding of the text, such as cp932; default: UTF-8, UTF-16 or CP1252"
+    ] = None
     max_mb: Annotated[float, "N", f"largest file, in megabytes of text; default: {MOST_MB:g}"] = MOST_MB
     min_count: Annotated[
         int, "N", f"merge values of a feature that fewer than N rows have; default: {MIN_COUNT}"

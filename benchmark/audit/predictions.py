@@ -52,6 +52,7 @@ def read_predictions(
     thousands: str | Sequence[str] | None = None,
     decimals: str | Sequence[str] | None = None,
     max_mb: float = MOST_MB,
+    encoding: str | None = None,
 ) -> pd.DataFrame:
     """Return a table of predictions, one row per person, from a file of CSV, Parquet, ARFF or Excel.
 
@@ -61,9 +62,8 @@ def read_predictions(
     Remarks for readers are in ``frame.attrs``. A DataError means that the file cannot be read, has no rows,
     or has a named column twice.
     """
-    frame = read_frame(
-        Path(path), named=named, known=known, thousands=thousands, decimals=decimals, most_mb=max_mb
-    )
+    reading: dict[str, Any] = {"thousands": thousands, "decimals": decimals, "encoding": encoding}
+    frame = read_frame(Path(path), named=named, known=known, most_mb=max_mb, **reading)
     for name in known or ():
         if name not in frame:
             raise UnknownNameError("column", name, map(str, frame.columns))

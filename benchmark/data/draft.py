@@ -94,6 +94,7 @@ def draft(data: pd.DataFrame | str | Path, file_options: FileOptions, folder: Pa
             Path(data),
             folder,
             most_mb=file_options.max_mb,
+            encoding=file_options.encoding,
             named={*filter(None, (label, sensitive))},
         )
     else:
@@ -344,6 +345,13 @@ class _Drafting:
         if 0 < len(odd) <= _MOST_ODD:
             self.odd += [f"{name}={value}" for value, _ in odd]
             reasons.append(f"{few([repr(value) for value, _ in odd])} may mean missing")
+        elif odd and entry["kind"] == "numeric":
+            what = f"{len(odd):,} values, such as {odd[0][0]!r}, are read as {entry['others']!r}"
+            reasons.append(what)
+            typed = DoubtError([("", {"drop": [name]})], self.file_options).typed
+            self.notes.append(
+                f"Of {name}, {what}. If they are numbers, write them as the others, or add {typed}."
+            )
         if like_weight(name):
             reasons.append("named like weights, and each row counts once")
         read_as = "number" if entry["kind"] == "numeric" else "category"
@@ -421,7 +429,9 @@ def require_column(name: str, option: str, columns: Collection[str]) -> None:
         raise DataError(
             f"The file has no column {name!r}",
             expected="one of " + few(list(map(repr, columns)), _MOST_NAMED, "others"),
-            remedy=meant(name, columns) + f"name the column with --{option}{_by_place(columns)}",
+            remedy=meant(name, columns)
+            + f"name the column with --{option}{_by_place(columns)}"
+            + "; if letters are wrong, add --encoding NAME" * (not name.isascii()),
         )
 
 

@@ -32,6 +32,7 @@ import numpy as np
 from benchmark.data.card_parts import MISSING_MARKS, Source, SourceFile
 from benchmark.data.number_form import PLAIN, Unclear, forms_of
 from benchmark.data.raw import RawColumn, RawRows
+from benchmark.data.reading import DoubtError
 from benchmark.data.source import LARGEST, read_file
 from benchmark.errors import DataError, UnknownNameError
 from benchmark.file_options import MOST_MB
@@ -50,6 +51,7 @@ _RELATIONS = "xl/_rels/workbook.xml.rels"
 _DATE_FORMATS = {*range(14, 23), *range(27, 37), *range(45, 48), *range(50, 59)}  # built into Excel
 _NO_DATE = re.compile(r'"[^"]*"|\\.|_.|\*.|\[(?![hms]+\])[^\]]*\]')  # texts, fillers and colors in a format
 _NUMBERS = ("integer", "floating", "mixed-integer-float", "decimal")
+_HIDDEN = re.compile(rb"""<(?:\w+:)?(?:row|col)\s[^>]*\bhidden=["'](?:1|true)["']""")
 _Row = tuple[int, list[str]]  # the number of its last line, and its values
 
 
@@ -78,6 +80,7 @@ def read_table(
     *,
     most_mb: float = MOST_MB,
     named: Set[str] = frozenset(),
+    encoding: str | None = None,
     content: bytes | None = None,
 ) -> RawTable:
     """Return the content of a file without a card: CSV, ARFF, an Excel workbook or Parquet, gzipped or not.
@@ -85,7 +88,7 @@ def read_table(
     ``folder`` is the card's, which names the file from there. The first line is the header, unless the
     ``named`` columns are called ``column_1``, ``column_2`` and so on. ``content`` is the unpacked file, where
     it was read before. A DataError says that the file is missing, no table, or larger than ``most_mb``, or
-    that a line does not fit the others.
+    that a line does not fit the others; a DoubtError asks for the ``encoding``.
     """
     content = _content(path, most_mb) if content is None else content
     kind = _kind(content, path)
@@ -94,11 +97,11 @@ def read_table(
     source = Source(files=(file,), format=kind)
     remarks = []
     if kind in ("csv", "arff"):
-        encoding = _encoding(content, path)
-        source = source.model_copy(update={"encoding": encoding})
-        if encoding in ("cp1252", "latin-1"):
-            guess = "which is a guess: look at letters with accents"
-            remarks.append(f"The text is {encoding.upper()}, {guess}.")
+        used = encoding or _encoding(content, path)
+        source = source.model_copy(update={"encoding": used})
+        if used == "cp1252" != encoding:
+            guess = "which is a guess: look at letters with accents. If they are wrong, add --encoding NAME"
+            remarks.append(f"The text is CP1252, {guess}.")
     location = str(path)
     if kind == "xlsx" and len(sheets := sheet_names(content)) > 1:
         remarks.append(f"Of {len(sheets)} sheets the first, {sheets[0]!r}, is read.")
@@ -109,6 +112,8 @@ def read_table(
         changes = {"files": (file,), "delimiter": layout.delimiter, "column_names": layout.names}
         source = source.model_copy(update=changes)
         remarks += [layout.remark] * bool(layout.remark)
+    if kind == "xlsx" and (n_hidden := hidden(content)):
+        remarks.append(f"Hidden rows and columns of the sheet are read as well: {n_hidden:,}.")
     rows = read_rows(content, source, file, str(path))
     return _table(rows, source, path, remarks)
 
@@ -157,7 +162,11 @@ def _table(
             doubts[name] = Unclear(both, values[name])
         form = fitting[0] if fitting else None
         columns[name] = replace(columns[name], form=form)
-        if form is None or name in doubts:
+        if form is None:
+            digits = sorted((value for value in values[name] if re.search(r"\d", value)), key=len)
+            which = f"{digits[0]!r} and {digits[-1]!r}"
+            remarks.append(f"Numbers of {name} are text, as they have several forms, such as {which}.")
+        if name in doubts or np.isnan(columns[name].numbers).all():
             continue
         if form == PLAIN:
             marked = [value for value in values[name] if value[0] == "0" and value.isdigit() and value != "0"]
@@ -181,6 +190,7 @@ def read_frame(
     thousands: str | Sequence[str] | None = None,
     decimals: str | Sequence[str] | None = None,
     most_mb: float = MOST_MB,
+    encoding: str | None = None,
 ) -> pd.DataFrame:
     """Return the table in a file without a card: CSV, ARFF, an Excel workbook or Parquet, gzipped or not.
 
@@ -196,7 +206,7 @@ def read_frame(
     content = _content(path, most_mb)
     if _kind(content, path) == "parquet":
         return packed_frame(content, str(path), "parquet")
-    table = read_table(path, path.parent, named=named, content=content)
+    table = read_table(path, path.parent, named=named, encoding=encoding, content=content)
     if twins := [name for name in sorted(named) if name in table.twins]:
         other = table.twins[twins[0]][0]
         refuse_repeated(twins, f"name {other!r} if the second is meant, or ")
@@ -268,11 +278,15 @@ def _encoding(content: bytes, path: Path) -> str:
     # charset-normalizer 3.5 would be wrong more often, and as sure. It read none of 24 small western tables
     # right, which these encodings all do, and 20 of 42 others.
     wide = _utf_16(content)
-    for encoding in (wide,) if wide else ("utf-8-sig", "cp1252", "latin-1"):
+    for encoding in (wide,) if wide else ("utf-8-sig", "cp1252"):
         with contextlib.suppress(UnicodeDecodeError):
             content.decode(encoding)
             return encoding
-    raise DataError(f"{path} is not text in the encoding of its first bytes", got=encoding)
+    if wide:
+        raise DataError(f"{path} is not text in the encoding of its first bytes", got=wide)
+    others = "cp932 in Japan, gb18030 in China, cp1251 in Russia, mac_roman or cp850 of old programs"
+    text = f"{path} is neither UTF-8 nor CP1252. Write the name of its encoding for NAME, such as {others}"
+    raise DoubtError([(text, {"encoding": "NAME"})])
 
 
 def _utf_16(content: bytes) -> str:
@@ -435,15 +449,15 @@ def _opened(
 
 
 def decoded(content: bytes, source: Source, location: str) -> str:
-    """Return a file's text; a DataError says that it is not in the encoding of its card."""
+    """Return a file's text; a DataError says that it is not in the encoding that was named."""
     try:
         return content.decode(source.encoding)
     except (UnicodeDecodeError, LookupError) as error:  # or there is no such encoding
         raise DataError(
-            f"The source file {location} is not text in the encoding of its card",
+            f"The source file {location} is not text in its encoding",
             expected=source.encoding,
             got=str(error),
-            remedy="correct source.encoding in the card",
+            remedy="correct --encoding, or source.encoding in the card",
         ) from error
 
 
@@ -581,6 +595,12 @@ def sheet_names(content: bytes) -> list[str]:
     with zipfile.ZipFile(io.BytesIO(content)) as book:
         sheets = _parsed(book, "xl/workbook.xml").iterfind("{*}sheets/{*}sheet")
         return [sheet.get("name", "") for sheet in sheets]
+
+
+def hidden(content: bytes) -> int:
+    """Return how many rows and groups of columns the first sheet of a workbook hides."""
+    with zipfile.ZipFile(io.BytesIO(content)) as book:
+        return len(_HIDDEN.findall(book.read(_sheet_path(book))))
 
 
 def _parsed(book: zipfile.ZipFile, name: str) -> ElementTree.Element:

@@ -110,6 +110,10 @@ class RawColumn:
     @cached_property
     def numbers(self) -> NDArray[np.float64]:
         """Each value as a number; NaN if it is no number, or called missing."""
+        # Codes of so many digits that several would be one floating-point number are text.
+        wide = {int(value) for value in self.values if 15 < len(value) < 300 and value.isdecimal()}
+        if len({*map(float, wide)}) < len(wide):
+            return np.full(len(self.values), np.nan)
         return np.array([self._number(value) for value in self.values], dtype=np.float64)
 
     def _number(self, value: str) -> float | None:
@@ -208,6 +212,9 @@ class RawColumn:
         most = np.sort(self.counts[present])[::-1][: MOST_STATES - 1].sum()
         if n > MOST_STATES and (n > 0.5 * n_rows or (n > 4 * MOST_STATES and most < 0.5 * n_rows)):
             shown = f"the {MOST_STATES - 1} most frequent are {share(most / n_rows)} of the rows"
+            if self.has_numbers:
+                texts = [value for value, number in zip(values, numbers, strict=True) if math.isnan(number)]
+                shown = f"{len(texts):,} are no numbers, such as {texts[0]!r}"
             return f"has {n:,} different values, of which {shown}"
         return ""
 

@@ -149,7 +149,8 @@ def _bin_names(cuts: Sequence[float], numbers: NDArray[np.float64], *, levels: b
     for low, high in itertools.pairwise([-math.inf, *cuts, math.inf]):
         inside = distinct[(distinct >= low) & (distinct < high)]
         if len(inside) == 1 and (levels or inside[0] == 0 or math.isfinite(high - low)):
-            names.append(figure(inside[0]) if whole else f"{inside[0]:.6g}")
+            name = figure(inside[0]) if whole else f"{inside[0]:.6g}"
+            names.append(repr(float(inside[0])) if name in names else name)
         elif low == -math.inf:
             names.append(f"below {figure(high)}")
         elif high == math.inf:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import bz2
 import gzip
 import lzma
+import re
 import sys
 import zipfile
 from collections.abc import Callable
@@ -83,6 +84,25 @@ def test_every_kind_of_file_gives_the_same_rows(name: str, tmp_path: Path) -> No
     assert frame["job"].tolist() == [row["job"] for row in ROWS]
     assert (frame["y"] == "1").tolist() == [row["y"] == "1" for row in ROWS]
     assert read_frame(tmp_path / name, named={"sex"}).equals(pd.DataFrame(ROWS))
+
+
+@pytest.mark.parametrize(("part", "hidden"), [("row", 2), ("col", 1), ("no", 0)])
+def test_rows_and_columns_that_excel_hides_are_said(part: str, hidden: int, tmp_path: Path) -> None:
+    excel(ROWS, tmp_path / "a.xlsx")
+    with zipfile.ZipFile(tmp_path / "a.xlsx") as book:
+        parts = {name: book.read(name).decode() for name in book.namelist()}
+    sheet = parts["xl/worksheets/s.xml"].replace("<sheetData>", '<cols><col min="3"/></cols><sheetData>')
+    sheet = re.sub(rf"<{part}\b", f'<{part} ht="9" hidden="1"', sheet, count=hidden + (part == "row"))
+    if part == "row":
+        sheet = sheet.replace('hidden="1"', 'hidden="0"', 1)  # the header
+    parts["xl/worksheets/s.xml"] = sheet
+    with zipfile.ZipFile(tmp_path / "b.xlsx", "w") as book:
+        for name, content in parts.items():
+            book.writestr(name, content)
+    made = draft(tmp_path / "b.xlsx", WISH, tmp_path)
+    assert made.reading.rows == len(ROWS)
+    words = f"Hidden rows and columns of the sheet are read as well: {hidden}."
+    assert (words in made.reading.forms) == (hidden > 0)
 
 
 def r_file(path: Path, **objects: object) -> bytes:

@@ -499,3 +499,74 @@ def test_a_last_column_without_a_name_is_not_the_label(tmp_path: Path) -> None:
     (tmp_path / "people.csv").write_text(text.replace(",more", ""))
     with pytest.raises(DataError, match=r"Line 2 of .* does not fit.*Expected: 3 values\. Got: 4 values"):
         draft(tmp_path / "people.csv", FileOptions("hired", "1", "sex", "0"), tmp_path)
+
+
+@pytest.mark.parametrize("odd", ["({:,.2f})", "{:,.2f}-", "{:.2f} kg"])
+def test_numbers_of_another_form_that_become_one_state_are_said(odd: str, tmp_path: Path) -> None:
+    for every, said_so in ((20, True), (3, False)):
+        frame = table(pay=lambda i, k=every: odd.format(i + 0.25) if i % k == 0 else f"{1000 + i * 7:,}.50")
+        made, _ = read(tmp_path, frame)
+        one = min(value for value in frame["pay"][::every])
+        words = f"Of pay, 30 values, such as {one!r}, are read as 'other'."
+        assert any(note.startswith(words) for note in made.reading.warnings) == said_so
+        if said_so:
+            assert "or add --drop=pay." in said(made)
+        else:
+            assert (
+                made.dropped["pay"]
+                == f"has 600 different values, of which 200 are no numbers, such as {one!r}"
+            )
+
+
+def test_numbers_of_several_forms_are_said_to_be_text(tmp_path: Path) -> None:
+    made, _ = read(tmp_path, table(pay=lambda i: f"{i + 0.5}%" if i % 2 else str(i + 0.5)))
+    assert "Numbers of pay are text, as they have several forms, such as '0.5' and '599.5%'." in said(made)
+    assert "pay" in made.dropped
+
+
+@pytest.mark.parametrize(
+    "codes", [["123456789012345678", "123456789012345679"], [2**53, 2**53 + 1], [10**17 + 1, 10**17 + 2]]
+)
+def test_codes_of_many_digits_stay_apart(codes: Sequence[object], tmp_path: Path) -> None:
+    values = sorted(map(str, codes))
+    frame = table(branch=lambda i: values[i // 2 % 2], sex=lambda i: values[i % 2])
+    made, dataset = read(tmp_path, frame, replace(WISH, deprived=values[1]))
+    assert sizes(made)["deprived"] == 300
+    assert dataset.to_frame()["branch"].tolist() == frame["branch"].tolist()
+    numbers = frame.assign(branch=frame["branch"].astype("int64"))
+    assert of_frame(tmp_path, numbers, replace(WISH, deprived=values[1])).columns["branch"].states == (
+        *values,
+    )
+
+
+def test_numbers_that_differ_in_late_digits_are_a_state_each(tmp_path: Path) -> None:
+    made, _ = read(tmp_path, table(rate=lambda i: (0.12345671, 0.12345672, 0.12345673)[i % 3]))
+    assert made.columns["rate"].states == ("0.123457", "0.12345672", "0.12345673")
+
+
+@pytest.mark.parametrize(
+    ("encoding", "values"),
+    [("cp932", ("表", "年収◎")), ("gb18030", ("女丂", "男亐")), ("cp850", ("Müller", "ÉTÉ"))],
+)
+def test_an_encoding_that_nothing_tells_is_asked_for(
+    encoding: str, values: tuple[str, str], tmp_path: Path
+) -> None:
+    frame = table(job=lambda i: values[i % 2])
+    with pytest.raises(DoubtError, match=r"people\.csv is neither UTF-8 nor CP1252") as raised:
+        read(tmp_path, frame, encoding=encoding)
+    assert raised.value.options == {"encoding": "NAME"}
+    made, dataset = read(tmp_path, frame, replace(WISH, encoding=encoding), encoding=encoding)
+    assert dataset.to_frame()["job"].tolist() == frame["job"].tolist()
+    assert "guess" not in said(made)
+    with pytest.raises(DataError, match=r"not text in its encoding.*correct --encoding"):
+        read(tmp_path, frame, replace(WISH, encoding="NAME"), encoding=encoding)
+
+
+def test_an_audit_reads_an_encoding_that_is_named(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    path = tmp_path / "a.csv"
+    path.write_bytes("性別,p\n".encode("cp932") + "女,1\n男,0\n".encode("cp932") * 9)
+    command = ["audit", str(path), "--prediction", "p", "--sensitive", "性別"]
+    assert main(command) == 2
+    assert capsys.readouterr().err.rstrip().endswith("--encoding=NAME")
+    assert main([*command, "--encoding", "cp932"]) == 0
+    assert "女" in capsys.readouterr().out
