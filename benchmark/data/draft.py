@@ -624,10 +624,8 @@ def _question(column: RawColumn, sides: Mapping[str, Side | None], likely: str) 
     taken |= {*same_values(column, likely)} if both else set()
     proposed = {lacking[0]: in_list([likely], quoted=column.has_commas)} if both else {}
     rest = [value for value, _ in counted(column, ~column.missing) if value not in taken]
-    # Marks such as ?, and a last row that is none of the table, such as a total.
-    last = np.arange(len(column.values)) == column.rows[-1]
-    doubtful = column.marked | (last & (column.counts == 1))
-    marks = [value for value, _ in counted(column, doubtful) if value in rest]
+    # Marks such as ?, and single rows that may be none of the table, such as a total or a second header.
+    marks = [value for value, _ in counted(column, column.marked | (column.counts == 1)) if value in rest]
     if {*rest} == {*marks}:
         marks = []
     if marks:

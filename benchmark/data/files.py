@@ -457,7 +457,7 @@ def decoded(content: bytes, source: Source, location: str) -> str:
             f"The source file {location} is not text in its encoding",
             expected=source.encoding,
             got=str(error),
-            remedy="correct --encoding, or source.encoding in the card",
+            remedy="correct source.encoding in the card, or --encoding",
         ) from error
 
 

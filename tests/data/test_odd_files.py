@@ -15,7 +15,7 @@ import pytest
 from benchmark.cli import main
 from benchmark.data.association import PROXY, cramers_v
 from benchmark.data.card import load_card
-from benchmark.data.card_parts import MISSING_MARKS, MISSING_VALUES
+from benchmark.data.card_parts import MISSING_MARKS
 from benchmark.data.draft import Draft, draft
 from benchmark.data.draft_text import card_text
 from benchmark.data.files import as_csv
@@ -89,7 +89,7 @@ def test_a_mark_of_missing_values_is_a_value_of_label_and_groups(mark: str, tmp_
     with pytest.raises(DoubtError) as raised:
         read(tmp_path, frame, wish)
     # A user decides whether it is a value: no proposal puts it on a side.
-    assert {*raised.value.options["favored"].split(",")} == {"APAC", mark}.difference(MISSING_VALUES)
+    assert {*raised.value.options["favored"].split(",")} == {"APAC", mark}.difference(MISSING_MARKS)
     assert sizes(read(tmp_path, frame, replace(wish, favored=f"APAC,{mark}"))[0])["favored"] == 400
     assert sizes(read(tmp_path, frame, replace(wish, missing=f"region={mark}"))[0])["favored"] == 200
     assert sizes(read(tmp_path, frame, replace(wish, favored="APAC"))[0])["favored"] == 200
@@ -387,24 +387,22 @@ def test_warnings_of_the_reading_are_in_the_card_and_on_the_reading(tmp_path: Pa
 
 
 @pytest.mark.parametrize(
-    ("row", "place", "options"),
+    ("row", "place"),
     [
-        ("Total,600,,", 601, {"unfavorable": "no,600", "favored": "M,Total"}),
-        ("sex,hired,job,age", 300, {"unfavorable": "no,hired", "favored": "M,sex"}),
-        ("(text),(text),(text),(years)", 1, {"unfavorable": "no,(text)", "favored": "M,(text)"}),
+        ("Total,600,,", 601),
+        ("sex,hired,job,age", 300),
+        ("(text),(text),(text),(years)", 1),
+        ('What is your sex?,"Were you hired?\n(2020)",,', 1),
     ],
 )
-def test_a_row_that_is_no_person_is_asked_about(
-    row: str, place: int, options: dict[str, str], tmp_path: Path
-) -> None:
+def test_a_row_that_is_no_person_is_asked_about(row: str, place: int, tmp_path: Path) -> None:
     lines = table(age=drawn(range(18, 80))).to_csv(index=False).splitlines()
     lines.insert(place, row)
     path = tmp_path / "people.csv"
     path.write_text("\n".join(lines) + "\n")
     with pytest.raises(DoubtError) as raised:
         draft(path, WISH, tmp_path)
-    assert raised.value.options == options
-    assert draft(path, replace(WISH, **options), tmp_path).reading.rows == 601
+    assert raised.value.options == {"unfavorable": "no", "favored": "M"}  # a single row is on no side
     made = draft(path, replace(WISH, unfavorable="no", favored="M"), tmp_path)
     assert made.reading.rows == 600
     assert "1 row is left out: " in said(made)
@@ -558,7 +556,7 @@ def test_an_encoding_that_nothing_tells_is_asked_for(
     made, dataset = read(tmp_path, frame, replace(WISH, encoding=encoding), encoding=encoding)
     assert dataset.to_frame()["job"].tolist() == frame["job"].tolist()
     assert "guess" not in said(made)
-    with pytest.raises(DataError, match=r"not text in its encoding.*correct --encoding"):
+    with pytest.raises(DataError, match=r"not text in its encoding.*or --encoding"):
         read(tmp_path, frame, replace(WISH, encoding="NAME"), encoding=encoding)
 
 
