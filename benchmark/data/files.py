@@ -166,7 +166,7 @@ def _table(
             digits = sorted((value for value in values[name] if re.search(r"\d", value)), key=len)
             which = f"{digits[0]!r} and {digits[-1]!r}"
             remarks.append(f"Numbers of {name} are text, as they have several forms, such as {which}.")
-        if name in doubts or np.isnan(columns[name].numbers).all():
+        if form is None or name in doubts or np.isnan(columns[name].numbers).all():
             continue
         if form == PLAIN:
             marked = [value for value in values[name] if value[0] == "0" and value.isdigit() and value != "0"]
