@@ -42,6 +42,13 @@ def test_what_is_said_of_both_goals_holds() -> None:
         assert low < 0 < high
 
 
+def test_gains_by_split_have_the_pooled_gains_as_their_means() -> None:
+    told = suite.pooled().loc[suite.techniques()]
+    for goal in (RESTORE, EQUALISE):
+        gains = [suite.gains_of_splits(goal, technique).to_numpy().mean() for technique in told.index]
+        assert gains == pytest.approx(told[f"{goal}_gain"].to_list())
+
+
 def test_what_is_said_of_those_who_are_accepted_holds() -> None:
     told = suite.pooled().loc[suite.techniques()]
     assert set(told.index[told["given_back_beyond_low"] > 0]) == {

@@ -1,6 +1,6 @@
 """What the run ``suite`` says of techniques over datasets, for both goals: its numbers and figure.
 
-``python -m tools.findings.suite`` writes ``results/suite/NUMBERS.md``, ``FINDINGS.md``, the figure and the
+``python -m tools.findings.suite`` writes ``results/suite/NUMBERS.md``, ``FINDINGS.md``, the figures and the
 claims of ``docs/claims.md`` that rest on them anew from the committed values;
 ``tests/findings/test_suite.py`` holds them.
 
@@ -25,12 +25,14 @@ from scipy.stats import t as student
 from benchmark.columns import DECISION_COUNTS, EQUALISE, GOAL_METRICS, GOALS, RESTORE
 from benchmark.figures import style
 from benchmark.figures.page import Page, RowLabels
+from benchmark.figures.sources import draw_sources
 from benchmark.runs.analysis import folder_statistics
 from benchmark.runs.finished import RunFrames, read_frames
 from benchmark.runs.verdicts import baselines_of
 from benchmark.statistics.answers import ACCURACY
 from benchmark.statistics.decisions import AGREEMENT, LEAST_PEOPLE, SHARES, share_counts
-from benchmark.statistics.intervals import CONFIDENCE
+from benchmark.statistics.intervals import CONFIDENCE, standard_errors
+from benchmark.statistics.random_effects import heterogeneity, prediction_intervals
 from benchmark.statistics.recommendation import LEAST
 from benchmark.statistics.restoration import (
     NO_EFFECT_SHOWN,
@@ -46,7 +48,8 @@ from tools.sources import first_of_sources
 
 ROOT = Path(__file__).resolve().parents[2]
 FOLDER, CLAIMS = ROOT / "results" / "suite", ROOT / "docs" / "claims.md"
-FINDINGS, NUMBERS, FIGURE = FOLDER / "FINDINGS.md", FOLDER / "NUMBERS.md", FOLDER / "figures" / "goals.png"
+FINDINGS, NUMBERS = FOLDER / "FINDINGS.md", FOLDER / "NUMBERS.md"
+FIGURE, SOURCES = (FOLDER / "figures" / name for name in ("goals.png", "sources.png"))
 LEFT_OUT = ("attrition", "ricci")
 """A file made up by its publisher, and a formula on 118 rows."""
 
@@ -77,6 +80,13 @@ _INTRODUCTION = (
     f"least {LEAST_PEOPLE} such people, which can be fewer. *Degenerate on*: nearly everybody, "
     "or each group, is answered alike in more than "
     "half of the splits."
+)
+_WHERE = (
+    "Gains over doing nothing on independent datasets; to restore, on those with something to undo. "
+    "*Between*: standard deviation of true gains between datasets, by random effects. *Chance*: that of a "
+    "measured gain on one dataset, corrected for splits that overlap. *On a new source*: the interval that "
+    "holds the gain which is measured on a new source in 95 of 100 cases, if it is drawn as these were "
+    "([formula](../../docs/statistics.md#where-it-holds)). Here each interval has 95 % by itself."
 )
 
 Array = NDArray[np.float64]
@@ -136,12 +146,17 @@ def undo() -> pd.Series:
 
 
 @cache
+def splits(metric: str, *, distance: bool = False) -> pd.Series:
+    """Return values, or their distances to 0, by dataset, level, technique and split."""
+    results = run().results
+    results = by_learner(results[results["metric"] == metric]).set_index([*_PLACE, "repetition"])
+    return results["value"].abs() if distance else results["value"]
+
+
+@cache
 def means(metric: str, *, distance: bool = False) -> pd.Series:
     """Return means over splits, of values or of their distances to 0, by dataset, level and technique."""
-    results = run().results
-    results = by_learner(results[results["metric"] == metric])
-    values = results["value"].abs() if distance else results["value"]
-    return values.groupby([results[name] for name in _PLACE], sort=False).mean()
+    return splits(metric, distance=distance).groupby(level=_PLACE, sort=False).mean()
 
 
 @cache
@@ -180,6 +195,45 @@ def gains(goal: str, technique: str, beta: float, datasets: Sequence[str]) -> Ar
     values = means(GOAL_METRICS[goal], distance=goal == EQUALISE)
     baseline = baselines()[technique]
     return np.array([values[name, beta, baseline] - values[name, beta, technique] for name in datasets])
+
+
+def gains_of_splits(goal: str, technique: str) -> pd.DataFrame:
+    """Return gains at :data:`LEVEL` of the datasets that count for a goal, a row each, by split."""
+    values = splits(GOAL_METRICS[goal], distance=goal == EQUALISE).xs(LEVEL, level="level")
+    baseline = baselines()[technique]
+    nearer = values.xs(baseline, level="technique") - values.xs(technique, level="technique")
+    among = to_restore(independent(), LEVEL, baseline) if goal == RESTORE else independent()
+    return nearer.unstack("repetition").loc[list(among)]
+
+
+def where_it_holds() -> str:
+    """Return a table of what differs between datasets, and of the gain on a new one."""
+    rows = []
+    for goal in GOALS:
+        for technique in techniques():
+            values = gains_of_splits(goal, technique)
+            of = values.to_numpy()
+            overlap = np.array([run().resampling.overlaps[name] for name in values.index])
+            centers, variances = of.mean(axis=1)[None], standard_errors(of, overlap)[None] ** 2
+            between, chance = np.sqrt(heterogeneity(centers, variances)[0]), np.sqrt(variances.mean())
+            new = [three(float(end)) for [end] in prediction_intervals(centers, variances)]
+            mean, low, high = map(three, student_estimate(centers[0]))
+            cells = [f"{mean} [{low}, {high}]", *map(three, (between, chance)), " to ".join(new)]
+            rows.append([goal, f"`{technique}`", str(len(of)), *cells])
+    return table(["goal", "technique", "datasets", "gain", "between", "chance", "on a new source"], rows)
+
+
+def draw_where_it_holds() -> bytes:
+    """Draw the gain of the technique nearest to the clean model, a dot for each dataset."""
+    values = gains_of_splits(RESTORE, "drop_sensitive")
+    page = draw_sources(
+        list(values.index),
+        values.to_numpy(),
+        np.array([run().resampling.overlaps[name] for name in values.index]),
+        title="Where does dropping the group restore decisions?",
+        gain=f"nearer to the clean model than doing nothing, β = {LEVEL:g}",
+    )
+    return style.render(page, "png")
 
 
 def beyond_refit(metric: str, technique: str, beta: float, datasets: Sequence[str]) -> Array:
@@ -701,6 +755,10 @@ def numbers() -> str:
     blocks += [
         f"## Besides the findings, β = {LEVEL:g}",
         findings()[1],
+        f"## Where it holds, β = {LEVEL:g}",
+        fill(_WHERE, 125),
+        "![Gain of dropping the group, dataset by dataset](figures/sources.png)",
+        where_it_holds(),
         "## Is there something to undo?",
         undo_rows(),
         f"## Distance to the clean model, β = {LEVEL:g}",
@@ -785,8 +843,8 @@ def pages() -> dict[Path, bytes]:
 
 
 def main() -> None:
-    """Write the pages and the figure."""
-    write_all({**pages(), FIGURE: draw()})
+    """Write the pages and the figures."""
+    write_all({**pages(), FIGURE: draw(), SOURCES: draw_where_it_holds()})
 
 
 if __name__ == "__main__":
