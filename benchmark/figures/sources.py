@@ -31,14 +31,19 @@ def draw_sources(
     """Draw a contrast on each source, the largest on top, its mean, and the range of a new source.
 
     ``gains`` have a row for each source and a column for each split; ``overlap`` is as in
-    :func:`~benchmark.statistics.intervals.student_intervals`. ``gain`` names the axis.
+    :func:`~benchmark.statistics.intervals.student_intervals`. With one column, sources have no intervals of
+    their own, and the range is the plain one. ``gain`` names the axis.
     """
-    means, variances = gains.mean(axis=1), standard_errors(gains, overlap) ** 2
+    means, singly = gains.mean(axis=1), gains.shape[1] == 1
+    variances = None if singly else standard_errors(gains, overlap)[None] ** 2
     order = np.argsort(-means, kind="stable")
     low, high = student_intervals(gains, overlap=overlap)
     ends = [float(end) for [end] in student_intervals(means[None])]
-    new = [float(end) for [end] in prediction_intervals(means[None], variances[None])]
-    between = float(np.sqrt(heterogeneity(means[None], variances[None])[0]))
+    new = [float(end) for [end] in prediction_intervals(means[None], variances)]
+    notes = []
+    if variances is not None:
+        between, chance = np.sqrt(heterogeneity(means[None], variances)[0]), np.sqrt(variances.mean())
+        notes = [f"Standard deviation between sources {between:.3f}, by chance within them {chance:.3f}."]
     labels = RowLabels([sources[i] for i in order], choice.width)
     page = Page(
         1,
@@ -47,10 +52,7 @@ def draw_sources(
         title=title,
         subtitle=f"Mean of {len(means)} sources: {means.mean():.3f} [{ends[0]:.3f}, {ends[1]:.3f}]. "
         f"A new source measured this way: {new[0]:.3f} to {new[1]:.3f}.",
-        notes=[
-            f"Standard deviation between sources {between:.3f}, by chance within them "
-            f"{np.sqrt(variances.mean()):.3f}."
-        ],
+        notes=notes,
         choice=choice,
         rows=labels,
     )
@@ -65,9 +67,10 @@ def draw_sources(
         )
     axes.grid(visible=False, axis="y")
     page.name_axes(gain, "source")
+    label = "a source" if singly else "a source, with its 95 % interval"
     page.legend_below(
         [
-            Line2D([], [], color=style.BLUE, marker="o", label="a source, with its 95 % interval"),
+            Line2D([], [], color=style.BLUE, marker="o", ls="" if singly else "-", label=label),
             Line2D([], [], color="black", label="mean"),
             Patch(color=_MEAN, label="95 % interval of the mean"),
             Patch(color=_NEW, label="95 % prediction interval of a new source, measured alike"),
