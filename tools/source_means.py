@@ -4,14 +4,16 @@
 their means into ``means_ARM.csv.xz`` there. It stops between two sources after ``--minutes``; started again,
 it goes on. Runs lie in ``results/sources/work``, which is not committed.
 
-A row is a mean over splits: with ``sd``, the standard deviation of single splits, and their number ``n``.
-Shares of people are ratios of sums over splits, and ``n`` is the number of these people. Cells of the first
-split that ``drawn.csv.xz`` has are computed again by a test at night.
+A row is a mean over ``n`` splits. ``error`` is the standard error of its difference from doing nothing with
+the same learner, corrected for overlapping splits. Shares of people are ratios of sums over splits, and ``n``
+is the number of these people. Cells of the first split that ``drawn.csv.xz`` has are computed again by a test
+at night.
 """
 
 from __future__ import annotations
 
 import argparse
+import itertools
 import time
 from collections.abc import Iterator, Sequence
 from pathlib import Path
@@ -28,7 +30,9 @@ from benchmark.runs.finished import RunFrames, read_frames
 from benchmark.runs.verdicts import baselines_of
 from benchmark.seeding import generator
 from benchmark.statistics.answers import ACCURACY
+from benchmark.statistics.cells import row_means
 from benchmark.statistics.decisions import AGREEMENT, share_counts
+from benchmark.statistics.intervals import standard_errors
 from benchmark.statistics.restoration import undo_table
 from benchmark.text.writing import plain_or_packed
 from studies.agreement import tau_of_halves
@@ -40,9 +44,9 @@ DISTANCE = f"abs_{GOAL_METRICS[EQUALISE]}"
 """Metric of how far acceptance is from equal, whichever group is accepted more often."""
 
 SHARES = ("given_back", "given_back_deprived", "given_back_favored", "paid", "paid_deprived", "paid_favored")
-DEGENERATE, UNDO = "degenerate", "something_to_undo"
+DEGENERATE, UNDO, REACHED = "degenerate", "something_to_undo", "reached"
 WHERE = ["dataset", "bias", "level", "test", "technique", "classifier", "metric"]
-COLUMNS = [*WHERE, "mean", "sd", "n"]
+COLUMNS = [*WHERE, "mean", "error", "n"]
 DRAWN = 7  # cells of each source that are kept as they are
 
 _LEVELS, _EXCHANGED = (0.0, 0.2, 0.4), 0.10
@@ -77,10 +81,16 @@ def means(frames: RunFrames) -> pd.DataFrame:
     results = frames.results[frames.results["metric"].isin(_MEANS)]
     distances = results[results["metric"] == GOAL_METRICS[EQUALISE]]
     distances = distances.assign(metric=DISTANCE, value=distances["value"].abs())
-    values = pd.concat([results, distances]).groupby(WHERE, sort=False)["value"]
-    told = values.agg(["mean", "std", "count"]).reset_index().set_axis(COLUMNS, axis=1)
+    values = pd.concat([results, distances]).set_index([*WHERE, "repetition"])["value"].unstack()
+    nothing = values.index.to_frame(index=False).assign(technique="none")
+    differences = values.to_numpy() - values.reindex(pd.MultiIndex.from_frame(nothing)).to_numpy()
+    assert frames.resampling is not None
+    [overlap] = set(frames.resampling.overlaps.values())
+    told = values.index.to_frame(index=False)
+    told["mean"], told["n"] = row_means(values.to_numpy()), np.isfinite(values.to_numpy()).sum(axis=1)
+    told["error"] = standard_errors(differences, overlap)
     parts = [told, *_shares(frames), *_standing(frames), *_to_undo(frames), *_halves(frames)]
-    return pd.concat(parts, ignore_index=True)[COLUMNS]
+    return pd.concat([*parts, *_reached(frames)], ignore_index=True)[COLUMNS].astype({"n": int})
 
 
 def _shares(frames: RunFrames) -> Iterator[pd.DataFrame]:
@@ -93,13 +103,13 @@ def _shares(frames: RunFrames) -> Iterator[pd.DataFrame]:
         upper, lower = counts[metric]
         with np.errstate(invalid="ignore"):
             ratio = upper / lower
-        own = people.index.to_frame(index=False).assign(metric=metric, mean=ratio, sd=np.nan, n=lower)
+        own = people.index.to_frame(index=False).assign(metric=metric, mean=ratio, error=np.nan, n=lower)
         yield own if "test" in own else own.assign(test="original")
 
 
 def _standing(frames: RunFrames) -> Iterator[pd.DataFrame]:
     share = frames.standing["n_degenerate"] / frames.manifest.repetitions
-    yield frames.standing.assign(metric=DEGENERATE, mean=share, sd=np.nan, n=frames.manifest.repetitions)
+    yield frames.standing.assign(metric=DEGENERATE, mean=share, error=np.nan, n=frames.manifest.repetitions)
 
 
 def _to_undo(frames: RunFrames) -> Iterator[pd.DataFrame]:
@@ -109,7 +119,7 @@ def _to_undo(frames: RunFrames) -> Iterator[pd.DataFrame]:
     told = undo_table(frames.results, against, frames.standing, frames.resampling, refits)
     told = told[told["technique"] == ""].drop(columns="technique").rename(columns={"baseline": "technique"})
     some = (told["undo"] == "").astype(float)
-    yield told.assign(metric=UNDO, mean=some, sd=np.nan, n=frames.manifest.repetitions, test="original")
+    yield told.assign(metric=UNDO, mean=some, error=np.nan, n=frames.manifest.repetitions, test="original")
 
 
 def _halves(frames: RunFrames) -> Iterator[pd.DataFrame]:
@@ -126,7 +136,17 @@ def _halves(frames: RunFrames) -> Iterator[pd.DataFrame]:
             tau = tau_of_halves(splits) if np.isfinite(splits).all() else np.nan
             row = dict(zip(WHERE[:4], where, strict=True))
             more = {"technique": "", "classifier": "", "metric": f"tau_of_halves_{goal}"}
-            yield pd.DataFrame([row | more | {"mean": tau, "sd": np.nan, "n": splits.shape[1]}])
+            yield pd.DataFrame([row | more | {"mean": tau, "error": np.nan, "n": splits.shape[1]}])
+
+
+def _reached(frames: RunFrames) -> Iterator[pd.DataFrame]:
+    """Yield, for each dose, 1 if the source reaches it with a level of bias that counts, else 0."""
+    n = frames.manifest.repetitions
+    for dataset in frames.manifest.datasets:
+        for bias, level in itertools.product(dataset.bias, frames.manifest.experiment.doses):
+            where = {"dataset": dataset.name, "bias": bias.name, "level": level, "test": "original"}
+            more = {"technique": "", "classifier": "", "metric": REACHED}
+            yield pd.DataFrame([where | more | {"mean": float(bias.pooled(level)), "error": np.nan, "n": n}])
 
 
 def drawn(frames: RunFrames) -> pd.DataFrame:
@@ -142,7 +162,7 @@ def drawn(frames: RunFrames) -> pd.DataFrame:
 def read(path: Path) -> pd.DataFrame:
     """Return a table of means or of drawn cells."""
     # The texts "none" and "" are names.
-    return pd.read_csv(path, keep_default_na=False, na_values={"mean": [""], "sd": [""], "value": [""]})
+    return pd.read_csv(path, keep_default_na=False, na_values={"mean": [""], "error": [""], "value": [""]})
 
 
 def committed(name: str) -> pd.DataFrame | None:
