@@ -52,6 +52,7 @@ _DATE_FORMATS = {*range(14, 23), *range(27, 37), *range(45, 48), *range(50, 59)}
 _NO_DATE = re.compile(r'"[^"]*"|\\.|_.|\*.|\[(?![hms]+\])[^\]]*\]')  # texts, fillers and colors in a format
 _NUMBERS = ("integer", "floating", "mixed-integer-float", "decimal")
 _HIDDEN = re.compile(rb"""<(?:\w+:)?(?:row|col)\s[^>]*\bhidden=["'](?:1|true)["']""")
+_MERGED = re.compile(rb"""<(?:\w+:)?mergeCell\s+ref=["'][A-Z]+(\d+):[A-Z]+(\d+)["']""")
 _Row = tuple[int, list[str]]  # the number of its last line, and its values
 
 
@@ -112,8 +113,8 @@ def read_table(
         changes = {"files": (file,), "delimiter": layout.delimiter, "column_names": layout.names}
         source = source.model_copy(update=changes)
         remarks += [layout.remark] * bool(layout.remark)
-    if kind == "xlsx" and (n_hidden := hidden(content)):
-        remarks.append(f"Hidden rows and columns of the sheet are read as well: {n_hidden:,}.")
+    if kind == "xlsx":
+        remarks += unlike_its_look(content, file.skip_lines + 1)
     rows = read_rows(content, source, file, str(path))
     return _table(rows, source, path, remarks)
 
@@ -597,10 +598,14 @@ def sheet_names(content: bytes) -> list[str]:
         return [sheet.get("name", "") for sheet in sheets]
 
 
-def hidden(content: bytes) -> int:
-    """Return how many rows and groups of columns the first sheet of a workbook hides."""
+def unlike_its_look(content: bytes, header: int) -> Iterator[str]:
+    """Yield sentences on hidden cells, and on cells merged over rows below the header, of the first sheet."""
     with zipfile.ZipFile(io.BytesIO(content)) as book:
-        return len(_HIDDEN.findall(book.read(_sheet_path(book))))
+        sheet = book.read(_sheet_path(book))
+    if hidden := len(_HIDDEN.findall(sheet)):
+        yield f"Hidden rows and columns of the sheet are read as well: {hidden:,}."
+    if merged := sum(int(last) > max(int(first), header) for first, last in _MERGED.findall(sheet)):
+        yield f"Of {merged:,} cells merged over several rows, only the first row has the value: fill the rest."
 
 
 def _parsed(book: zipfile.ZipFile, name: str) -> ElementTree.Element:

@@ -86,23 +86,44 @@ def test_every_kind_of_file_gives_the_same_rows(name: str, tmp_path: Path) -> No
     assert read_frame(tmp_path / name, named={"sex"}).equals(pd.DataFrame(ROWS))
 
 
-@pytest.mark.parametrize(("part", "hidden"), [("row", 2), ("col", 1), ("no", 0)])
-def test_rows_and_columns_that_excel_hides_are_said(part: str, hidden: int, tmp_path: Path) -> None:
+@pytest.mark.parametrize(
+    ("pattern", "new", "words"),
+    [
+        ("<row>", '<row ht="9" hidden="1">', "Hidden rows and columns of the sheet are read as well: 2."),
+        (
+            "<cols>",
+            '<cols><col min="3" hidden="true"/>',
+            "Hidden rows and columns of the sheet are read as well: 1.",
+        ),
+        (
+            'ref="A1:B1"/>',
+            'ref="A1:B1"/><mergeCell ref="C2:C3"/><mergeCell ref="AA4:AB9"/>',
+            "Of 2 cells merged",
+        ),
+        ("<row>", '<row hidden="0">', ""),
+    ],
+)
+def test_cells_that_excel_shows_otherwise_are_said(
+    pattern: str, new: str, words: str, tmp_path: Path
+) -> None:
     excel(ROWS, tmp_path / "a.xlsx")
     with zipfile.ZipFile(tmp_path / "a.xlsx") as book:
         parts = {name: book.read(name).decode() for name in book.namelist()}
-    sheet = parts["xl/worksheets/s.xml"].replace("<sheetData>", '<cols><col min="3"/></cols><sheetData>')
-    sheet = re.sub(rf"<{part}\b", f'<{part} ht="9" hidden="1"', sheet, count=hidden + (part == "row"))
-    if part == "row":
-        sheet = sheet.replace('hidden="1"', 'hidden="0"', 1)  # the header
-    parts["xl/worksheets/s.xml"] = sheet
+    around = [
+        '<cols><col min="1"/></cols><sheetData>',
+        '</sheetData><mergeCells><mergeCell ref="A1:B1"/></mergeCells>',
+    ]
+    sheet = re.sub(
+        "<sheetData>(.*)</sheetData>", lambda match: match[1].join(around), parts["xl/worksheets/s.xml"]
+    )
+    parts["xl/worksheets/s.xml"] = sheet.replace(pattern, new, 2)
     with zipfile.ZipFile(tmp_path / "b.xlsx", "w") as book:
         for name, content in parts.items():
             book.writestr(name, content)
     made = draft(tmp_path / "b.xlsx", WISH, tmp_path)
     assert made.reading.rows == len(ROWS)
-    words = f"Hidden rows and columns of the sheet are read as well: {hidden}."
-    assert (words in made.reading.forms) == (hidden > 0)
+    said = [form for form in made.reading.forms if "Hidden" in form or "merged" in form]
+    assert [form[: len(words)] for form in said] == [words] * bool(words)
 
 
 def r_file(path: Path, **objects: object) -> bytes:
