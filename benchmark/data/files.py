@@ -605,7 +605,7 @@ def unlike_its_look(content: bytes, header: int) -> Iterator[str]:
     if hidden := len(_HIDDEN.findall(sheet)):
         yield f"Hidden rows and columns of the sheet are read as well: {hidden:,}."
     if merged := sum(int(last) > max(int(first), header) for first, last in _MERGED.findall(sheet)):
-        yield f"Of {merged:,} cells merged over several rows, only the first row has the value: fill the rest."
+        yield f"Of {merged:,} cells merged over several rows, only the first row has a value: fill the rest."
 
 
 def _parsed(book: zipfile.ZipFile, name: str) -> ElementTree.Element:
