@@ -51,6 +51,7 @@ _DRAWS = 25  # intervals for each of the runs' cells and numbers of repetitions
 _EXPERIMENTS = 500  # with splits of rows
 _ROWS, _HELD_OUT = 100, 0.3
 _SPLITS, _SIZES = 10, (500, 40_000)  # of each source; rows, even on a scale of ratios
+_SHARED = (0.05, 0.6)  # other correlations of splits than the share that is held out
 _SMALL = 2000  # rows of the new source in the last columns
 _BEGIN, _END = "<!-- coverage: python -m tools.interval_coverage -->", "<!-- coverage ends -->"
 _BEGIN_SOURCES = "<!-- coverage over sources: python -m tools.interval_coverage -->"
@@ -199,9 +200,10 @@ def _resampled(population: NDArray[np.float64], n: int, rng: np.random.Generator
 def of_sources() -> dict[str, Shares]:
     """Return the coverage over sources by interval, each with true values and spreads, for :data:`K`.
 
-    Each source has its size, and its variance by chance is in inverse proportion to it. Its splits share as
-    much as :func:`~benchmark.statistics.intervals.standard_errors` assumes. The mean is that of true values.
-    The new source is drawn and measured as the others.
+    Each source has its size, and its variance by chance is in inverse proportion to it. Its splits correlate
+    as :func:`~benchmark.statistics.intervals.standard_errors` assumes, by the share of rows held out; in the
+    last rows by less, and by more. The mean is that of true values. The new source is drawn and measured as
+    the others.
     """
     rng = np.random.default_rng(19)
     effects: dict[str, Callable[[tuple[int, int]], NDArray[np.float64]]] = {
@@ -209,18 +211,22 @@ def of_sources() -> dict[str, Shares]:
         "lognormal": lambda shape: (rng.lognormal(size=shape) - np.exp(0.5)) / np.sqrt(np.e * (np.e - 1)),
         "t, 3 degrees of freedom": lambda shape: rng.standard_t(3, size=shape) / np.sqrt(3),
     }
+    settings = [
+        (name, spread, _HELD_OUT) for name in effects for spread in SPREADS[0 if name == "normal" else 2 :]
+    ]
     found: dict[str, Shares] = {}
-    for name, draw in effects.items():
-        for spread in SPREADS if name == "normal" else SPREADS[2:]:
-            for k in K:
-                for interval, share in _sources_held(k, spread, draw, rng).items():
-                    found.setdefault(interval, {}).setdefault(f"{name}, {spread:g}", []).append(share)
+    for name, spread, shared in [*settings, *(("normal", 0.5, shared) for shared in _SHARED)]:
+        row = f"{name}, {spread:g}{f'; splits correlate by {shared:g}' if shared != _HELD_OUT else ''}"
+        for k in K:
+            for interval, share in _sources_held(k, spread, shared, effects[name], rng).items():
+                found.setdefault(interval, {}).setdefault(row, []).append(share)
     return found
 
 
 def _sources_held(
     k: int,
     spread: float,
+    shared: float,
     draw: Callable[[tuple[int, int]], NDArray[np.float64]],
     rng: np.random.Generator,
 ) -> dict[str, float]:
@@ -228,23 +234,22 @@ def _sources_held(
     shape, (least, most) = (_MADE_UP, k + 1), _SIZES
     rows = np.exp(rng.uniform(*np.log(_SIZES), shape))
     chance = np.log(most / least) / (1 / least - 1 / most) / rows  # variance of a mean; 1 on average
-    single = chance[..., None] / (_HELD_OUT + (1 - _HELD_OUT) / _SPLITS)
-    shared, own = rng.normal(size=(*shape, 1)), rng.normal(size=(*shape, _SPLITS))
-    values = np.sqrt(_HELD_OUT * single) * shared + np.sqrt((1 - _HELD_OUT) * single) * own
+    single = chance[..., None] / (shared + (1 - shared) / _SPLITS)
+    common, own = rng.normal(size=(*shape, 1)), rng.normal(size=(*shape, _SPLITS))
+    values = np.sqrt(shared * single) * common + np.sqrt((1 - shared) * single) * own
     values += spread * draw(shape)[..., None]
     errors = standard_errors(values.reshape(-1, _SPLITS), _HELD_OUT / (1 - _HELD_OUT)).reshape(shape)
     means, variances, new = values.mean(axis=2)[:, :k], errors[:, :k] ** 2, values.mean(axis=2)[:, k]
     zero, stated, small = np.zeros(_MADE_UP), errors[:, k] ** 2, rows[:, k] < _SMALL
     measured, plain = prediction_intervals(means, variances), prediction_intervals(means)
+    by_size = prediction_intervals(means, variances, stated)
     held = {
         "mean: Student": _within(zero, student_intervals(means)),
         "mean: Hartung and Knapp": _within(zero, _hartung_knapp(means, variances)),
         "new source: plain": _within(new, plain),
         "new source: random effects": _within(new, measured),
         "small new source: plain": _within(new, plain)[small],
-        "small new source: its own noise": _within(new, prediction_intervals(means, variances, stated))[
-            small
-        ],
+        "small new source: its own noise": _within(new, by_size)[small],
     }
     return {name: float(own.mean()) for name, own in held.items()}
 

@@ -61,6 +61,8 @@ def test_the_page_says_what_a_simulation_over_sources_gives(over_sources: dict[s
 
 def test_a_new_source_is_within_its_prediction_interval(over_sources: dict[str, Shares]) -> None:
     for name, row in over_sources["new source: random effects"].items():
+        if "splits correlate by" in name:  # otherwise than is corrected for
+            continue
         assert all(0.93 <= share <= 0.97 for share in row), name
     for name, row in over_sources["new source: plain"].items():
         assert all(0.92 <= share <= 0.97 for share in row), name
@@ -68,7 +70,8 @@ def test_a_new_source_is_within_its_prediction_interval(over_sources: dict[str, 
 
 def test_the_mean_over_sources_is_within_its_interval(over_sources: dict[str, Shares]) -> None:
     student, weighted = (over_sources[f"mean: {name}"] for name in ("Student", "Hartung and Knapp"))
+    assert len(student) == len(weighted) == 10
     for name, row in student.items():
         if name.startswith("normal"):
             assert all(0.94 <= share <= 0.965 for share in row), name
-            assert min(weighted[name]) < min(row), name
+    assert min(min(row) for row in weighted.values()) < 0.85  # which is why it is not used
