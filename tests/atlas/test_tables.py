@@ -112,9 +112,13 @@ def test_tables_with_the_former_spelling_of_a_goal_are_read_alike(whole: Path, t
 
 def test_rows_of_another_experiment_are_refused(whole: Path) -> None:
     changed = whole / "changed.toml"
-    changed.write_text(TOML.replace("[parts.trees]", "[parts.trees]\nseed = 4"))
-    with pytest.raises(ReportError, match="has rows of another atlas"):
-        run_atlas(changed, parts=["lines"], output=whole / "whole", offline=True, workers=1, progress=False)
+    seed, clusters = "[parts.trees]\nseed = 4", '[clusters]\nboth = ["compas", "german"]\n[parts.trees]'
+    for parts in (seed, clusters):
+        changed.write_text(TOML.replace("[parts.trees]", parts))
+        with pytest.raises(ReportError, match="has rows of another atlas"):
+            run_atlas(
+                changed, parts=["lines"], output=whole / "whole", offline=True, workers=1, progress=False
+            )
 
 
 def test_parts_on_other_rows_are_refused(whole: Path, tmp_path: Path) -> None:
