@@ -36,7 +36,7 @@ from benchmark.data.reading import DoubtError
 from benchmark.data.source import LARGEST, read_file
 from benchmark.errors import DataError, UnknownNameError
 from benchmark.file_options import MOST_MB
-from benchmark.text.words import values_in_list
+from benchmark.text.words import few, values_in_list
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -394,10 +394,14 @@ def read_rows(
         ]
         for line, row in rows:
             if len(row) != len(header):
+                others = list[str]()
+                with contextlib.suppress(csv.Error):
+                    others.extend(str(n) for n, other in rows if len(other) != len(header))
                 raise DataError(
                     f"Line {line} of {location} does not fit the others and the header",
                     expected=f"{len(header)} values",
-                    got=f"{len(row)} value{'s' * (len(row) != 1)}",
+                    got=f"{len(row)} value{'s' * (len(row) != 1)}"
+                    + f"; other lines do not fit either: {few(others)}" * bool(others),
                     remedy="correct or delete the line, get the file again if it is truncated, or correct "
                     "'delimiter' and 'skip_lines' in the card",
                 )

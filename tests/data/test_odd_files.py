@@ -568,3 +568,15 @@ def test_an_audit_reads_an_encoding_that_is_named(tmp_path: Path, capsys: pytest
     assert capsys.readouterr().err.rstrip().endswith("--encoding=NAME")
     assert main([*command, "--encoding", "cp932"]) == 0
     assert "女" in capsys.readouterr().out
+
+
+def test_all_lines_that_do_not_fit_are_named_at_once(tmp_path: Path) -> None:
+    lines = table().to_csv(index=False).splitlines()
+    for place in (1, 200, 601):
+        lines.insert(place, "-" * 20)
+    path = tmp_path / "people.csv"
+    path.write_text("\n".join([*lines, "Source: office, 2023", 'Note: 3" pipes']) + "\n")
+    with pytest.raises(
+        DataError, match=r"Line 2 of .* Got: 1 value; other lines do not fit either: 201, 602, 605"
+    ):
+        draft(path, WISH, tmp_path)
