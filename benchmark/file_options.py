@@ -69,6 +69,9 @@ class FileOptions:
     decimals: Annotated[
         Named | None, "COLUMNS", "columns A,B in which the point or comma of 1.234 separates decimals"
     ] = None
+    without_lines: Annotated[
+        Named | None, "LINES", "numbers of lines A,B of the file that are no rows, such as a total"
+    ] = None
     encoding: Annotated[
         str | None, "NAME", "encoding of the text, such as cp932; default: UTF-8, UTF-16 or CP1252"
     ] = None

@@ -53,6 +53,7 @@ def read_predictions(
     decimals: str | Sequence[str] | None = None,
     max_mb: float = MOST_MB,
     encoding: str | None = None,
+    without_lines: str | Sequence[str] | None = None,
 ) -> pd.DataFrame:
     """Return a table of predictions, one row per person, from a file of CSV, Parquet, ARFF or Excel.
 
@@ -63,6 +64,7 @@ def read_predictions(
     or has a named column twice.
     """
     reading: dict[str, Any] = {"thousands": thousands, "decimals": decimals, "encoding": encoding}
+    reading["without_lines"] = without_lines
     frame = read_frame(Path(path), named=named, known=known, most_mb=max_mb, **reading)
     for name in known or ():
         if name not in frame:

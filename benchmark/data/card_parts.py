@@ -127,6 +127,8 @@ class SourceFile(CardTable):
     size: PositiveInt | None = None  # bytes of the unpacked file; tells that a file is truncated
     # Lines before the header or, without a header, before the first row.
     skip_lines: Annotated[int, Field(ge=0)] = 0
+    # Numbers of lines, or of rows of a sheet, that are no rows of the table, such as a total.
+    without_lines: Annotated[tuple[PositiveInt, ...], Field(strict=False)] = ()
 
     @property
     def archive_name(self) -> str:

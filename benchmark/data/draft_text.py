@@ -110,8 +110,9 @@ def _source(draft: Draft) -> Iterator[str]:
         yield f"column_names = {toml(source.column_names)}"
     (file,) = source.files
     skipped = f", skip_lines = {file.skip_lines}" if file.skip_lines else ""
+    without = f", without_lines = {[*file.without_lines]}" if file.without_lines else ""
     size = f", size = {file.size}" if file.size else ""
-    yield f"files = [{{ path = {toml(str(file.path))}{skipped}{size} }}]"
+    yield f"files = [{{ path = {toml(str(file.path))}{skipped}{without}{size} }}]"
 
 
 def _entry(entry: Mapping[str, Any]) -> Iterator[str]:

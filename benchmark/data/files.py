@@ -43,6 +43,7 @@ if TYPE_CHECKING:
 
 DELIMITERS = (",", ";", "\t", "|", " ")  # separators of a line's values, the most usual first
 _SAMPLE_LINES, _MOST_BEFORE_HEADER = 300, 20
+_MOST_UNFIT = 20  # lines that a proposal leaves out
 _NUMBERED = re.compile(r"column_\d+")  # names of columns without a header
 _ARFF = re.compile(
     rb"(?:\xef\xbb\xbf)?(?:[ \t\r]*(?:%[^\n]*)?\n)*[ \t]*@(?:relation|attribute)\s", re.IGNORECASE
@@ -82,19 +83,21 @@ def read_table(
     most_mb: float = MOST_MB,
     named: Set[str] = frozenset(),
     encoding: str | None = None,
+    without_lines: str | Sequence[str] | None = None,
     content: bytes | None = None,
 ) -> RawTable:
     """Return the content of a file without a card: CSV, ARFF, an Excel workbook or Parquet, gzipped or not.
 
     ``folder`` is the card's, which names the file from there. The first line is the header, unless the
     ``named`` columns are called ``column_1``, ``column_2`` and so on. ``content`` is the unpacked file, where
-    it was read before. A DataError says that the file is missing, no table, or larger than ``most_mb``, or
-    that a line does not fit the others; a DoubtError asks for the ``encoding``.
+    it was read before. ``without_lines`` are numbers of lines that are no rows. A DataError says that the
+    file is missing, no table, or larger than ``most_mb``; a DoubtError asks for the ``encoding``, or whether
+    lines that do not fit the header are rows.
     """
     content = _content(path, most_mb) if content is None else content
     kind = _kind(content, path)
     size = len(content) if len(content) > LARGEST else None  # the card must allow so much to be unpacked
-    file = SourceFile(path=_from(path, folder), size=size)
+    file = SourceFile(path=_from(path, folder), size=size, without_lines=_numbers(without_lines))
     source = Source(files=(file,), format=kind)
     remarks = []
     if kind in ("csv", "arff"):
@@ -115,8 +118,25 @@ def read_table(
         remarks += [layout.remark] * bool(layout.remark)
     if kind == "xlsx":
         remarks += unlike_its_look(content, file.skip_lines + 1)
-    rows = read_rows(content, source, file, str(path))
+    try:
+        rows = read_rows(content, source, file, str(path))
+    except _UnfitLinesError as error:
+        if len(error.lines) > _MOST_UNFIT:
+            raise
+        text = f"{error.what.rstrip('.')}: {error.expected} expected, got {error.got}. If they are no rows"
+        lines = [*map(str, (*file.without_lines, *error.lines))]
+        raise DoubtError([(f"{text}, leave them out", {"without_lines": lines})]) from error
+    if file.without_lines:
+        remarks.append(f"Lines that are left out: {', '.join(map(str, file.without_lines))}.")
     return _table(rows, source, path, remarks)
+
+
+def _numbers(lines: str | Sequence[str] | None) -> tuple[int, ...]:
+    texts = values_in_list(lines, str.isdecimal, "without-lines")
+    if not all(text.isdecimal() and int(text) for text in texts):
+        expected, got = "numbers of lines, such as 2,1005", repr(lines)
+        raise DataError("--without-lines names no lines", expected=expected, got=got, remedy="correct it")
+    return tuple(sorted(map(int, texts)))
 
 
 def frame_table(frame: pd.DataFrame, file: str) -> RawTable:
@@ -192,6 +212,7 @@ def read_frame(
     decimals: str | Sequence[str] | None = None,
     most_mb: float = MOST_MB,
     encoding: str | None = None,
+    without_lines: str | Sequence[str] | None = None,
 ) -> pd.DataFrame:
     """Return the table in a file without a card: CSV, ARFF, an Excel workbook or Parquet, gzipped or not.
 
@@ -207,7 +228,9 @@ def read_frame(
     content = _content(path, most_mb)
     if _kind(content, path) == "parquet":
         return packed_frame(content, str(path), "parquet")
-    table = read_table(path, path.parent, named=named, encoding=encoding, content=content)
+    table = read_table(
+        path, path.parent, named=named, encoding=encoding, without_lines=without_lines, content=content
+    )
     if twins := [name for name in sorted(named) if name in table.twins]:
         other = table.twins[twins[0]][0]
         refuse_repeated(twins, f"name {other!r} if the second is meant, or ")
@@ -301,6 +324,14 @@ def _utf_16(content: bytes) -> str:
     return "utf-16-be" if even else "utf-16-le"
 
 
+class _UnfitLinesError(DataError):
+    """Lines do not have as many values as the header."""
+
+    def __init__(self, lines: Sequence[int], what: str, **answers: str) -> None:
+        super().__init__(what, **answers)
+        self.lines = tuple(lines)
+
+
 class _Layout(NamedTuple):
     """Where the rows of a file begin, and how their values are separated."""
 
@@ -384,7 +415,7 @@ def read_rows(
     """
     if source.format in ("parquet", "rda"):
         return rows_of_frame(packed_frame(content, location, source.format), location)
-    lines = array("q")
+    lines, without = array("q"), {*file.without_lines}
     try:
         given, rows = _opened(content, source, file, location)
         header = distinct_names(given)
@@ -393,15 +424,18 @@ def read_rows(
             (i, {}, array("i")) for i, name in enumerate(header) if used is None or name in used
         ]
         for line, row in rows:
+            if line in without:
+                continue
             if len(row) != len(header):
-                others = list[str]()
+                others = list[int]()
                 with contextlib.suppress(csv.Error):
-                    others.extend(str(n) for n, other in rows if len(other) != len(header))
-                raise DataError(
+                    others += [n for n, other in rows if len(other) != len(header) and n not in without]
+                raise _UnfitLinesError(
+                    [line, *others],
                     f"Line {line} of {location} does not fit the others and the header",
                     expected=f"{len(header)} values",
                     got=f"{len(row)} value{'s' * (len(row) != 1)}"
-                    + f"; other lines do not fit either: {few(others)}" * bool(others),
+                    + f"; other lines do not fit either: {few([*map(str, others)])}" * bool(others),
                     remedy="correct or delete the line, get the file again if it is truncated, or correct "
                     "'delimiter' and 'skip_lines' in the card",
                 )

@@ -45,7 +45,7 @@ class DoubtError(DataError):
     @property
     def typed(self) -> str:
         """The options as typed in a terminal."""
-        return shlex.join(f"--{name}={value}" for name, value in self.options.items())
+        return shlex.join(f"--{name.replace('_', '-')}={value}" for name, value in self.options.items())
 
 
 @dataclass(frozen=True)

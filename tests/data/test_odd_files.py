@@ -577,6 +577,26 @@ def test_all_lines_that_do_not_fit_are_named_at_once(tmp_path: Path) -> None:
     path = tmp_path / "people.csv"
     path.write_text("\n".join([*lines, "Source: office, 2023", 'Note: 3" pipes']) + "\n")
     with pytest.raises(
-        DataError, match=r"Line 2 of .* Got: 1 value; other lines do not fit either: 201, 602, 605"
+        DoubtError, match=r"Line 2 of .* got 1 value; other lines do not fit either: 201, 602, 605"
     ):
         draft(path, WISH, tmp_path)
+
+
+@pytest.mark.parametrize("below", [["Total"], ["Source: office", "2023, by us"], ["a;b", "", "c"]])
+def test_lines_that_are_no_rows_are_left_out_by_what_is_proposed(below: list[str], tmp_path: Path) -> None:
+    path, whole = tmp_path / "people.csv", table()
+    header, *lines = whole.to_csv(index=False).splitlines()
+    path.write_text("\n".join([header, "Sex,Hired at all?,Job", *lines, *below]) + "\n")
+    with pytest.raises(DoubtError) as error:
+        draft(path, WISH, tmp_path)
+    numbers = [str(603 + i) for i, line in enumerate(below) if line]
+    assert error.value.options == {"without_lines": ",".join(numbers)}
+    assert error.value.typed == f"--without-lines={','.join(numbers)}"
+    wish = replace(WISH, without_lines=["2", *numbers])
+    made = draft(path, wish, tmp_path)
+    card = tmp_path / "card.toml"
+    card.write_text(card_text(made, path, 5), encoding="utf-8")
+    assert made.reading.rows == len(whole) == len(load_dataset(card).table)
+    assert f"Lines that are left out: 2, {', '.join(numbers)}." in made.reading.forms
+    with pytest.raises(DataError, match="names no lines"):
+        draft(path, replace(WISH, without_lines="last"), tmp_path)

@@ -1,0 +1,351 @@
+"""What forty-four sources say of techniques, for both goals: numbers, findings, figures, claims.
+
+``python -m tools.findings.sources`` writes ``results/sources/FINDINGS.md``, ``NUMBERS.md``, the figure and
+the claims of ``docs/claims.md`` that rest on them anew from the committed means, which
+:mod:`tools.source_means` computes. The rules stand in ``experiments/sources.toml``;
+``tests/findings/test_sources.py`` holds what is said.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from functools import cache
+
+import numpy as np
+import pandas as pd
+
+from benchmark.columns import EQUALISE, GOAL_METRICS, GOALS, ORIGINAL, RESTORE, TRUTH, hidden_name
+from benchmark.experiment.plan import load_experiment
+from benchmark.statistics.cells import Array
+from benchmark.statistics.decisions import AGREEMENT
+from benchmark.statistics.hypothesis_tests import (
+    holm,
+    sign_flip_interval,
+    sign_flip_p_values,
+    smallest_difference,
+)
+from benchmark.statistics.random_effects import heterogeneity, prediction_intervals
+from benchmark.text.markdown import table
+from studies.agreement import tau_of
+from tools.estimates import Estimate, three, told, two
+from tools.source_means import (
+    DEGENERATE,
+    DISTANCE,
+    FOLDER,
+    REACHED,
+    ROOT,
+    UNDO,
+    committed,
+)
+
+CLAIMS = ROOT / "docs" / "claims.md"
+FINDINGS, NUMBERS, FIGURE = FOLDER / "FINDINGS.md", FOLDER / "NUMBERS.md", FOLDER / "figures" / "sources.png"
+NOTHING, DROP, FIXED = "none", "drop_sensitive", "threshold_optimizer"
+NAMED = (DROP, "reweighing", FIXED)
+"""Techniques whose contrasts with doing nothing were named before the run."""
+
+OLD = 11  # sources that the experiment lists first
+DOUBTFUL = ("framingham", "georgia_parole")
+DOSES, HIDDEN, LEVELS, DOSE = (0.05, 0.10, 0.20), (0.0, 0.05, 0.10), (0.2, 0.4), 0.10
+METRICS = {RESTORE: GOAL_METRICS[RESTORE], EQUALISE: DISTANCE, AGREEMENT: AGREEMENT}
+SIGNIFICANT = 0.05
+_BEGIN, _END = "<!-- sources: python -m tools.findings.sources -->", "<!-- sources end -->"
+
+
+@cache
+def sources() -> list[str]:
+    """Return all sources, in the order of the experiment: first the old ones."""
+    return [entry.name for entry in load_experiment("sources").datasets]
+
+
+@cache
+def techniques() -> list[str]:
+    """Return the techniques of the experiment, doing nothing among them."""
+    return [entry.name for entry in load_experiment("sources").techniques]
+
+
+@cache
+def means(arm: str) -> pd.DataFrame:
+    """Return the means of an arm by dataset, bias, level, test, metric, technique and classifier."""
+    frame = committed(f"means_{arm}")
+    assert frame is not None
+    where = ["bias", "level", "test", "metric", "technique", "classifier", "dataset"]
+    return frame.set_index(where).sort_index()
+
+
+def reached(arm: str, level: float, hidden: float = 0.0) -> list[str]:
+    """Return the sources that count at a level: whose solved level of bias is no more than .95."""
+    computed = set(means(arm).index.get_level_values("dataset"))
+    if arm == "levels":
+        return [name for name in sources() if name in computed]
+    told = means(arm)["mean"].loc[hidden_name("label", hidden), level, ORIGINAL, REACHED]
+    some = set(told[told == 1].index.get_level_values("dataset"))
+    return [name for name in sources() if name in some]
+
+
+def with_something_to_undo(arm: str, level: float, classifier: str = "c45") -> list[str]:
+    """Return the sources on which the bias has changed something that could be undone."""
+    told = means(arm)["mean"].loc["label", level, ORIGINAL, UNDO, NOTHING, classifier]
+    return [name for name in reached(arm, level) if told.get(name) == 1]
+
+
+@dataclass(frozen=True, eq=False)
+class Contrast:
+    """A contrast on several sources, larger is better: the gain of a technique over doing nothing."""
+
+    sources: Sequence[str]
+    values: Array  # of each source
+    errors: Array  # standard errors of the values, corrected for overlapping splits
+
+    @property
+    def estimate(self) -> Estimate:
+        """Mean over sources, and the interval of centers that the test does not reject."""
+        return float(self.values.mean()), *sign_flip_interval(self.values)
+
+    @property
+    def p(self) -> float:
+        """The p-value of the exact sign-flip test."""
+        return float(sign_flip_p_values(self.values[None, :])[0])
+
+    @property
+    def new(self) -> tuple[float, float]:
+        """The prediction interval of a newly measured source."""
+        low, high = prediction_intervals(self.values[None, :], self.errors[None, :] ** 2)
+        return float(low[0]), float(high[0])
+
+    @property
+    def between(self) -> float:
+        """The standard deviation of true values between sources."""
+        return float(np.sqrt(heterogeneity(self.values[None, :], self.errors[None, :] ** 2)[0]))
+
+    def of(self, some: Sequence[str]) -> Contrast:
+        """Return the contrast on some of the sources."""
+        kept = np.isin(self.sources, list(some))
+        return Contrast([name for name in self.sources if name in some], self.values[kept], self.errors[kept])
+
+
+@cache
+def contrast(arm: str, goal: str, technique: str, level: float) -> Contrast:
+    """Return the gain of a technique over doing nothing with the same learner, where nothing is hidden."""
+    own = means(arm).loc["label", level, ORIGINAL, METRICS[goal], technique]
+    [classifier] = set(own.index.get_level_values("classifier"))
+    nothing = means(arm).loc["label", level, ORIGINAL, METRICS[goal], NOTHING, classifier]
+    own = own.loc[classifier].loc[[name for name in reached(arm, level) if name in nothing.index]]
+    gain = (own["mean"] - nothing["mean"].loc[own.index]) * (1 if goal == AGREEMENT else -1)
+    known = gain.notna() & own["error"].notna()
+    return Contrast([*gain[known].index], gain[known].to_numpy(), own["error"][known].to_numpy())
+
+
+def compared() -> list[str]:
+    """Return the techniques that are compared with doing nothing, named ones first."""
+    return [*NAMED, *(name for name in techniques() if name not in (NOTHING, *NAMED))]
+
+
+@cache
+def corrected(arm: str, goal: str, level: float, some: tuple[str, ...] | None = None) -> dict[str, float]:
+    """Return p-values by technique, corrected among the named contrasts, and among the others (Holm)."""
+    found: dict[str, float] = {}
+    for family in (NAMED, tuple(compared()[len(NAMED) :])):
+        own = [contrast(arm, goal, name, level) for name in family]
+        p = [one.p if some is None else one.of(some).p for one in own]
+        found |= dict(zip(family, holm(np.array(p)).tolist(), strict=True))
+    return found
+
+
+def shown(arm: str, goal: str, level: float, some: tuple[str, ...] | None = None) -> dict[str, int]:
+    """Return 1 or -1 by technique whose gain, or loss, is shown, and 0 by the others.
+
+    A gain in distance to the clean model counts if agreement with it is not shown to fall.
+    """
+    found = {}
+    for name, p in corrected(arm, goal, level, some).items():
+        own = contrast(arm, goal, name, level)
+        sign = int(np.sign((own if some is None else own.of(some)).values.mean()))
+        found[name] = sign if p < SIGNIFICANT else 0
+        if goal == RESTORE and found[name] > 0:
+            agreement = contrast(arm, AGREEMENT, name, level)
+            _, _, high = (agreement if some is None else agreement.of(some)).estimate
+            found[name] *= int(high >= 0)
+    return found
+
+
+def degenerate(arm: str, technique: str, level: float) -> int:
+    """Return on how many sources a technique answers alike in more than half of the splits."""
+    own = means(arm)["mean"].loc["label", level, ORIGINAL, DEGENERATE, technique]
+    return int((own.droplevel("classifier").reindex(reached(arm, level)) > 0.5).sum())
+
+
+# --------------------------------------------------------------------------------- planting in one's own rows
+
+
+@cache
+def ranked(goal: str, hidden: float, dose: float, test: str) -> pd.DataFrame:
+    """Return how far each technique is from a goal, a row for each source that reaches both gaps."""
+    own = means("doses")["mean"].loc[hidden_name("label", hidden), dose, test, METRICS[goal]]
+    table_of = own.unstack("dataset").droplevel("classifier")
+    table_of = table_of[~table_of.index.duplicated()]  # doing nothing with C4.5 comes first
+    return table_of.reindex(techniques())[reached_both(hidden, dose or DOSE)].T
+
+
+def reached_both(hidden: float, dose: float) -> list[str]:
+    """Return the sources that count at a hidden gap and a dose."""
+    return reached("doses", dose, hidden)
+
+
+@dataclass(frozen=True, eq=False)
+class Planting:
+    """What ranks under a planted dose say of ranks in truth, a value for each source."""
+
+    tau: Array
+    ceiling: Array
+    regrets: dict[str, Array]  # of one's ``own`` planting, always ``drop``, ``nothing`` and ``fixed``
+
+
+@cache
+def planting(goal: str, hidden: float, dose: float) -> Planting:
+    """Return what planting in one's own rows says of the truth."""
+    apparent = ranked(goal, hidden, dose, ORIGINAL)
+    true = ranked(goal, hidden, 0.0, TRUTH if hidden else ORIGINAL).reindex(apparent.index)
+    left = true.sub(true.min(axis=1), axis=0)
+    choice = apparent.idxmin(axis=1)
+    regrets = {name: left[who].to_numpy() for name, who in (("drop", DROP), ("nothing", NOTHING))}
+    regrets |= {"fixed": left[FIXED].to_numpy(), "random": left.mean(axis=1).to_numpy()}
+    regrets["own"] = np.array([left.loc[source, name] for source, name in choice.items()])
+    halves = means("doses")["mean"].loc[hidden_name("label", hidden)]
+    metric = f"tau_of_halves_{goal}"
+    ends = [halves.loc[dose, ORIGINAL, metric], halves.loc[0.0, TRUTH if hidden else ORIGINAL, metric]]
+    taus = np.clip([own.droplevel([0, 1]).reindex(apparent.index).to_numpy() for own in ends], 0, 1)
+    ceiling = np.sqrt(np.prod(2 * taus / (1 + taus), axis=0))
+    tau = tau_of(apparent.to_numpy(), true.to_numpy())
+    return Planting(tau, ceiling, regrets)
+
+
+def beyond_dropping(goal: str, hidden: float, dose: float, some: Sequence[str] | None = None) -> Array:
+    """Return the regret of one's own planting minus that of always dropping, by source."""
+    own = planting(goal, hidden, dose)
+    difference = own.regrets["own"] - own.regrets["drop"]
+    return difference if some is None else difference[np.isin(reached_both(hidden, dose), list(some))]
+
+
+# ------------------------------------------------------------------------------------------------------ words
+
+
+def interval(estimate: Estimate | tuple[float, float], write: Callable[[float], str] = three) -> str:
+    """Return an interval as text."""
+    return f"[{', '.join(map(write, estimate[-2:]))}]"
+
+
+def p_text(p: float) -> str:
+    """Return a corrected p-value as text."""
+    return "undecided" if np.isnan(p) else "< .001" if p < 0.001 else three(p)
+
+
+def gains_table(arm: str, level: float, some: Sequence[str] | None = None, *, long: bool = False) -> str:
+    """Return the gains of all techniques at a level, the largest to restore first."""
+    chosen = None if some is None else tuple(name for name in reached(arm, level) if name in some)
+    head = [
+        "technique",
+        "sources",
+        "to restore",
+        "p",
+        "on a new source",
+        "to equalize",
+        "p",
+        "on a new source",
+    ]
+    head += ["agreement", "degenerate on"] if long else []
+    rows = []
+    for name in compared():
+        cells = [f"`{name}`" + " †" * (name in NAMED)]
+        first = None
+        for goal in GOALS:
+            own = contrast(arm, goal, name, level)
+            own = own if chosen is None else own.of(chosen)
+            first = own if first is None else first
+            p = corrected(arm, goal, level, chosen)[name]
+            mark = " \\*" if shown(arm, goal, level, chosen)[name] else ""
+            cells += [told(own.estimate, three) + mark, p_text(p), interval(own.new)]
+        assert first is not None
+        cells.insert(1, str(len(first.sources)))
+        if long:
+            agreement = contrast(arm, AGREEMENT, name, level)
+            agreement = agreement if chosen is None else agreement.of(chosen)
+            cells += [told(agreement.estimate, three), str(degenerate(arm, name, level))]
+        rows.append((-first.values.mean(), cells))
+    return table(head, [cells for _, cells in sorted(rows, key=lambda row: row[0])])
+
+
+def old_and_new() -> str:
+    """Return the named contrasts over the old sources and over all, with the widths of their intervals."""
+    head = ["goal", "dose", "technique", "old sources", "smallest difference", "all sources"]
+    head += ["smallest difference", "width, all / old", "by number alone"]
+    rows = []
+    for goal in GOALS:
+        for dose in DOSES:
+            for name in NAMED:
+                whole = contrast("doses", goal, name, dose)
+                old = whole.of(sources()[:OLD])
+                widths = [np.diff(own.estimate[1:])[0] for own in (whole, old)]
+                least = [three(smallest_difference(own.values)) for own in (old, whole)]
+                number = np.sqrt(len(old.sources) / len(whole.sources))
+                texts = [f"{told(own.estimate, three)} ({len(own.sources)})" for own in (old, whole)]
+                ratio = two(widths[0] / widths[1]) if np.isfinite(widths[1]) else "–"
+                rows.append([goal, two(dose), f"`{name}`", texts[0], least[0], texts[1], least[1], ratio])
+                rows[-1].append(two(number))
+    return table(head, rows)
+
+
+def roles() -> str:
+    """Return the gains of named techniques with roles exchanged, and the differences."""
+    head = [
+        "goal",
+        "technique",
+        "sources",
+        "roles as they are",
+        "exchanged",
+        "exchanged minus as they are",
+        "p",
+    ]
+    rows = []
+    for goal in GOALS:
+        for name in NAMED:
+            one, other = (contrast(arm, goal, name, DOSE) for arm in ("doses", "exchanged"))
+            both = [own for own in one.sources if own in other.sources]
+            one, other = one.of(both), other.of(both)
+            difference = Contrast(both, other.values - one.values, np.hypot(one.errors, other.errors))
+            texts = [told(own.estimate, three) for own in (one, other, difference)]
+            rows.append([goal, f"`{name}`", str(len(both)), *texts, p_text(difference.p)])
+    return table(head, rows)
+
+
+def planting_table() -> str:
+    """Return what planting in one's own rows says of the truth, by goal, hidden gap and dose."""
+    head = ["goal", "hidden", "dose", "sources", "τ", "ceiling", "regret of own planting", "of dropping"]
+    head += ["of nothing", "of `threshold_optimizer`", "of a random one", "own minus dropping", "old sources"]
+    rows = []
+    for goal in GOALS:
+        for hidden in HIDDEN:
+            for dose in DOSES:
+                some = reached_both(hidden, dose)
+                if len(some) < 2:
+                    continue
+                own = planting(goal, hidden, dose)
+                tau = float(own.tau.mean()), *sign_flip_interval(own.tau)
+                others = [three(own.regrets[name].mean()) for name in ("own", "drop", "nothing", "fixed")]
+                texts = [goal, two(hidden) if hidden else "0", two(dose), str(len(some)), told(tau, two)]
+                texts += [two(np.nanmean(own.ceiling)), *others, three(own.regrets["random"].mean())]
+                for among in (None, sources()[:OLD]):
+                    values = beyond_dropping(goal, hidden, dose, among)
+                    texts.append(told((float(values.mean()), *sign_flip_interval(values)), three))
+                rows.append(texts)
+    return table(head, rows)
+
+
+def named_planting() -> dict[tuple[str, float], tuple[Estimate, float]]:
+    """Return the named contrasts of planting with dropping, each with its corrected p-value."""
+    keys = [(goal, hidden) for goal in GOALS for hidden in HIDDEN[1:]]
+    values = [beyond_dropping(goal, hidden, DOSE) for goal, hidden in keys]
+    p = holm(np.array([sign_flip_p_values(own[None, :])[0] for own in values]))
+    estimates = [(float(own.mean()), *sign_flip_interval(own)) for own in values]
+    return {key: (estimates[i], float(p[i])) for i, key in enumerate(keys)}
