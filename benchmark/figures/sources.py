@@ -7,12 +7,13 @@ from collections.abc import Sequence
 import numpy as np
 from matplotlib.lines import Line2D
 from matplotlib.patches import Patch
+from scipy.special import stdtrit
 
 from benchmark.figures import EVERYTHING, Choice, style
 from benchmark.figures.marks import draw_estimate
 from benchmark.figures.page import Page, RowLabels
 from benchmark.statistics.cells import Array
-from benchmark.statistics.intervals import standard_errors, student_intervals
+from benchmark.statistics.intervals import CONFIDENCE, student_intervals
 from benchmark.statistics.random_effects import heterogeneity, prediction_intervals
 
 _NEW, _MEAN = "#E3EEF6", "#9CC4DF"  # tints of the dots' blue; one is twice as dark as the other in gray
@@ -21,24 +22,30 @@ _NEW, _MEAN = "#E3EEF6", "#9CC4DF"  # tints of the dots' blue; one is twice as d
 @style.styled()
 def draw_sources(
     sources: Sequence[str],
-    gains: Array,
-    overlap: Array | float,
+    means: Array,
+    errors: Array | None,
+    n_splits: int,
     *,
     title: str,
     gain: str = "gain over doing nothing",
+    ends: tuple[float, float] | None = None,
     choice: Choice = EVERYTHING,
 ) -> Page:
     """Draw a contrast on each source, the largest on top, its mean, and the range of a new source.
 
-    ``gains`` have a row for each source and a column for each split; ``overlap`` is as in
-    :func:`~benchmark.statistics.intervals.student_intervals`. With one column, sources have no intervals of
-    their own, and the range is the plain one. ``gain`` names the axis.
+    ``means`` are over ``n_splits`` splits, with standard ``errors``; without these, sources have no intervals
+    of their own, and the range is the plain one. ``ends`` are the interval of the mean over sources, by
+    default Student's. ``gain`` names the axis.
     """
-    means, singly = gains.mean(axis=1), gains.shape[1] == 1
-    variances = None if singly else standard_errors(gains, overlap)[None] ** 2
+    variances = None if errors is None else errors[None] ** 2
     order = np.argsort(-means, kind="stable")
-    low, high = student_intervals(gains, overlap=overlap)
-    ends = [float(end) for [end] in student_intervals(means[None])]
+    half = np.full(len(means), np.nan)
+    if errors is not None:
+        half = stdtrit(n_splits - 1.0, (1 + CONFIDENCE) / 2) * errors
+    low, high = means - half, means + half
+    if ends is None:
+        [low_end], [high_end] = student_intervals(means[None])
+        ends = float(low_end), float(high_end)
     new = [float(end) for [end] in prediction_intervals(means[None], variances)]
     notes = []
     if variances is not None:
@@ -67,10 +74,10 @@ def draw_sources(
         )
     axes.grid(visible=False, axis="y")
     page.name_axes(gain, "source")
-    label = "a source" if singly else "a source, with its 95 % interval"
+    label = "a source" if errors is None else "a source, with its 95 % interval"
     page.legend_below(
         [
-            Line2D([], [], color=style.BLUE, marker="o", ls="" if singly else "-", label=label),
+            Line2D([], [], color=style.BLUE, marker="o", ls="" if errors is None else "-", label=label),
             Line2D([], [], color="black", label="mean"),
             Patch(color=_MEAN, label="95 % interval of the mean"),
             Patch(color=_NEW, label="95 % prediction interval of a new source, measured alike"),

@@ -23,7 +23,8 @@ def gains(k: int) -> np.ndarray:
 @pytest.mark.parametrize("k", [11, 44])
 def test_no_text_overlaps_or_is_cut(k: int, choice: Choice) -> None:
     names = [f"source_of_people_{i}" for i in range(k)]
-    figure = draw_sources(names, gains(k), OVERLAP, title="Where it holds", choice=choice)
+    means, errors = gains(k).mean(axis=1), standard_errors(gains(k), OVERLAP)
+    figure = draw_sources(names, means, errors, 10, title="Where it holds", choice=choice)
     assert overlapping(figure) == []
     assert cut_off(figure) == []
     assert not legend_overlaps_panels(figure)
@@ -32,7 +33,8 @@ def test_no_text_overlaps_or_is_cut(k: int, choice: Choice) -> None:
 def test_dots_are_sorted_and_bands_are_the_intervals() -> None:
     values = gains(11)
     means = values.mean(axis=1)
-    figure = draw_sources([*"abcdefghijk"], values, OVERLAP, title="Where it holds", gain="agreement")
+    errors = standard_errors(values, OVERLAP)
+    figure = draw_sources([*"abcdefghijk"], means, errors, 10, title="Where it holds", gain="agreement")
     [axes] = panels(figure)
     drawn = {line.get_gid(): line for line in axes.lines if line.get_gid()}
     order = sorted(drawn, key=lambda name: float(drawn[name].get_ydata()[0]))
@@ -47,12 +49,12 @@ def test_dots_are_sorted_and_bands_are_the_intervals() -> None:
 
 
 def test_means_alone_have_no_intervals_of_their_own() -> None:
-    means = gains(11)[:, :1]
-    figure = draw_sources([*"abcdefghijk"], means, 0, title="Where it holds")
+    means = gains(11).mean(axis=1)
+    figure = draw_sources([*"abcdefghijk"], means, None, 10, title="Where it holds")
     [axes] = panels(figure)
     [band] = [patch for patch in axes.patches if patch.get_gid() == "new source"]
     extents = band.get_extents().transformed(axes.transData.inverted())
-    assert (extents.x0, extents.x1) == pytest.approx(np.ravel(prediction_intervals(means.T)), abs=1e-6)
+    assert (extents.x0, extents.x1) == pytest.approx(np.ravel(prediction_intervals(means[None])), abs=1e-6)
     assert not any(
         np.isfinite(segment).all()
         for lines in axes.collections

@@ -226,10 +226,12 @@ def where_it_holds() -> str:
 def draw_where_it_holds() -> bytes:
     """Draw the gain of the technique nearest to the clean model, a dot for each dataset."""
     values = gains_of_splits(RESTORE, "drop_sensitive")
+    overlap = np.array([run().resampling.overlaps[name] for name in values.index])
     page = draw_sources(
         list(values.index),
-        values.to_numpy(),
-        np.array([run().resampling.overlaps[name] for name in values.index]),
+        values.to_numpy().mean(axis=1),
+        standard_errors(values.to_numpy(), overlap),
+        values.shape[1],
         title="Where does dropping the group restore decisions?",
         gain=f"nearer to the clean model than doing nothing, β = {LEVEL:g}",
     )
