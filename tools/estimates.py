@@ -27,11 +27,9 @@ Estimate = tuple[float, float, float]
 """A number and the ends of its interval."""
 
 
-def student_estimate(
-    values: NDArray[np.float64], confidence: float = CONFIDENCE, overlap: float = 0.0
-) -> Estimate:
-    """Return a mean with Student's interval; ``overlap`` is as in ``student_intervals``."""
-    [low], [high] = student_intervals(values[None, :], confidence, overlap)
+def student_estimate(values: NDArray[np.float64], overlap: float = 0.0) -> Estimate:
+    """Return a mean with Student's interval of 95 %; ``overlap`` is as in ``student_intervals``."""
+    [low], [high] = student_intervals(values[None, :], overlap=overlap)
     return float(values.mean()), float(low), float(high)
 
 

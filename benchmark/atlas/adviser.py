@@ -23,6 +23,7 @@ from benchmark.atlas.recommenders import (
     DROP_TECHNIQUE,
     KIND,
     LETTERS,
+    NOTHING,
     ORACLE,
     at,
     best_elsewhere,
@@ -35,9 +36,9 @@ from benchmark.atlas.regret import (
     ALL,
     REGRET_COLUMNS,
     Verdict,
-    n_corrected,
+    corrected,
+    p_of_contrasts,
     rows_of,
-    sign_flip_interval,
     verdict,
 )
 from benchmark.atlas.scenarios import Array, Scenarios, scenarios_of, undo_reasons
@@ -47,10 +48,11 @@ from benchmark.declarations import declaration_dir, title_of
 from benchmark.errors import ExperimentError, ReportError, UnknownNameError
 from benchmark.experiment.entries import TechniqueEntry
 from benchmark.experiment.first_file import TECHNIQUES as TRIED_BY_QUICK
+from benchmark.statistics.hypothesis_tests import sign_flip_interval, sign_flip_p_values
 from benchmark.statistics.random_effects import prediction_intervals
 from benchmark.statistics.recommendation import EQUAL
 from benchmark.techniques import get_technique
-from benchmark.text.words import few
+from benchmark.text.words import few, p_value
 from benchmark.text.writing import plain_or_packed
 from benchmark.wording import render_plain, vocabulary
 
@@ -137,10 +139,13 @@ class Advice:
     # Distance to the goal in the scenarios that were asked for, in clusters that the choice had not seen.
     nothing: float
     gain: float  # by how much the choice lessens it
-    low: float  # ends of the interval of the gain, corrected for ``n_corrected`` comparisons
+    low: float  # ends of the interval of the gain
     high: float
     new_low: float  # ends of the prediction interval of the gain that is measured on a new source
     new_high: float
+    # p-value of the gain, in place of the rule's contrast with doing nothing, with Holm's correction for all
+    # n_corrected contrasts; NaN where it is undecided
+    p_corrected: float
     n_corrected: int
     n_clusters: int
     n_scenarios: int
@@ -344,12 +349,15 @@ class Adviser:
         of = at(scenarios, learner, question.bias, question.dose) & open_to
         means = cluster_means(scenarios.frame[of], np.column_stack([nothing, nothing - score])[of])
         gains = means[1].to_numpy()
-        corrected = max(n_corrected(self.recommenders, goal), 1)
-        alpha = self.atlas.rules.alpha / corrected
+        alpha = self.atlas.rules.alpha
         low, high = sign_flip_interval(gains, alpha)
         [new_low], [new_high] = prediction_intervals(gains[None])
+        p = p_of_contrasts(self.recommenders, goal)
+        p[rule, NOTHING] = float(sign_flip_p_values(gains[None, :])[0])
+        p_corrected = corrected(p)[rule, NOTHING]
         to_undo = of & (self.undo_reasons == "") if goal == RESTORE else of
         of_undo = cluster_means(scenarios.frame[to_undo], (nothing - score)[to_undo])[0].to_numpy()
+        gain = float(gains.mean()) if len(gains) else np.nan
         enough = len(gains) >= self.atlas.rules.fewest_clusters and ahead is None and not outside
         record = self.records(goal, learner, question.bias, question.dose).get(technique)
         by_dose: dict[float, tuple[float, int]] = {}
@@ -367,12 +375,13 @@ class Adviser:
             rule=rule,
             grade=NOT_KNOWN if not enough else CHECKED if rule in (KIND, DATA) else SIMPLE,
             nothing=float(means[0].mean()),
-            gain=float(gains.mean()) if len(gains) else np.nan,
+            gain=gain,
             low=low,
             high=high,
             new_low=float(new_low),
             new_high=float(new_high),
-            n_corrected=corrected,
+            p_corrected=p_corrected,
+            n_corrected=len(p),
             n_clusters=len(gains),
             n_scenarios=int(of.sum()),
             nothing_to_undo=int(of.sum() - to_undo.sum()),
@@ -380,7 +389,11 @@ class Adviser:
             if len(of_undo)
             else (np.nan, -np.inf, np.inf),
             by_dose=by_dose,
-            shown=enough and low > 0 and record is not None and not record.mostly_failed,
+            shown=enough
+            and gain > 0
+            and p_corrected <= alpha
+            and record is not None
+            and not record.mostly_failed,
             false_alarm=self.false_alarm(technique, learner) if enough else None,
             usage=self.usage(technique) if enough and technique != UNTREATED else "",
             ahead=ahead,
@@ -537,6 +550,7 @@ def sentences_of(
         condition=condition_of(question),
         tried_by_quick=TRIED_BY_QUICK,
         words=WORDS,
+        p=p_value(advice.p_corrected, adviser.atlas.rules.alpha),
         digits=few_digits,
         few=few,
         name_of=name_of,

@@ -30,7 +30,7 @@ from benchmark.atlas.recommenders import (
     recommended,
     recommended_with_planting,
 )
-from benchmark.atlas.regret import ALL, HIDDEN, TO_UNDO, regret_table, rows_of, sign_flip_interval
+from benchmark.atlas.regret import ALL, HIDDEN, TO_UNDO, regret_table, rows_of
 from benchmark.atlas.scenarios import (
     SCENARIO,
     Array,
@@ -42,6 +42,7 @@ from benchmark.atlas.scenarios import (
 )
 from benchmark.atlas.tables import Tables, read_tables, write_table
 from benchmark.columns import EQUALISE, GOALS, RESTORE
+from benchmark.statistics.hypothesis_tests import sign_flip_interval
 from benchmark.statistics.intervals import student_intervals
 from benchmark.statistics.recommendation import EQUAL
 from benchmark.text.writing import PACKED

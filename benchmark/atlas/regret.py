@@ -7,7 +7,6 @@ from dataclasses import dataclass
 
 import numpy as np
 import pandas as pd
-from scipy.special import stdtrit
 
 from benchmark.atlas.file import Atlas, Rules
 from benchmark.atlas.recommenders import (
@@ -24,14 +23,15 @@ from benchmark.atlas.recommenders import (
 from benchmark.atlas.scenarios import Array, Scenarios
 from benchmark.columns import RESTORE
 from benchmark.seeding import generator
-from benchmark.statistics.hypothesis_tests import sign_flip_p_values
+from benchmark.statistics.hypothesis_tests import (
+    holm,
+    sign_flip_interval,
+    sign_flip_p_values,
+    smallest_difference,
+)
 from benchmark.statistics.recommendation import EQUAL
 
-MOST_FLIPPED = 20
-"""Most clusters whose signs are all tried."""
-
 _RESAMPLES = 4000
-_POWER = 0.8
 
 REGRET_COLUMNS = (
     *("version", "goal", "scenarios", "clusters", "recommender", "n_clusters", "n_scenarios"),
@@ -41,6 +41,9 @@ REGRET_COLUMNS = (
 )
 """Columns of ``recommenders.csv``; ``docs/atlas.md`` explains them."""
 
+Contrast = tuple[str, str]
+"""A recommender, and the other one that it is compared with."""
+
 AGAINST = (NOTHING, DROP, AVERAGE)
 """Recommenders that all others are compared with."""
 
@@ -49,23 +52,6 @@ ALL, TO_UNDO, HIDDEN = "all", "to_undo", "planted"
 
 PRIMARY = ((DATA, DROP), (DATA, AVERAGE))
 """The contrasts of the primary question, which are not corrected for restoring."""
-
-
-def sign_flip_interval(values: Array, alpha: float = 0.05) -> tuple[float, float]:
-    """Return the interval of centers that an exact sign-flip test of ``values`` does not reject at ``alpha``.
-
-    Its ends are means of subsets of the values: Hartigan (1969), Using subsample values as typical values,
-    JASA 64. With too few values for the level they are infinite. At most :data:`MOST_FLIPPED` values.
-    """
-    n = len(values)
-    if n > MOST_FLIPPED:
-        raise ValueError(f"{n} values have too many sign flips; expected at most {MOST_FLIPPED}")
-    k = int(np.floor(alpha / 2 * 2**n))
-    if k < 1:
-        return -np.inf, np.inf
-    patterns = np.arange(1, 2**n, dtype=np.int64)[:, None] >> np.arange(n) & 1
-    means = np.sort(patterns @ values / patterns.sum(axis=1))
-    return float(means[k - 1]), float(means[len(means) - k])
 
 
 def regret_table(
@@ -115,41 +101,40 @@ def regret_table(
     # The primary contrasts stand by themselves; all others are corrected for their number.
     is_primary = (goal, kind, clusters) == (RESTORE, ALL, "main")
     primary = [pair for pair in pairs if pair in PRIMARY and is_primary]
-    for name, other in pairs:
-        difference = regrets[other] - regrets[name]
-        difference = difference[np.isfinite(difference)]
-        p = float(sign_flip_p_values(difference[None, :], 2**MOST_FLIPPED)[0])
-        corrected = p if (name, other) in primary else min(1.0, (len(pairs) - len(primary)) * p)
+    every = {(name, other): regrets[other] - regrets[name] for name, other in pairs}
+    differences = {pair: values[np.isfinite(values)] for pair, values in every.items()}
+    p = {pair: float(sign_flip_p_values(values[None, :])[0]) for pair, values in differences.items()}
+    p_corrected = p | corrected({pair: p[pair] for pair in pairs if pair not in primary})
+    for (name, other), difference in differences.items():
         low, high = sign_flip_interval(difference, alpha)
         rows.append(
             {
                 **common,
                 **{"recommender": name, "n_clusters": len(difference), "against": other},
                 **{"difference": difference.mean(), "difference_low": low, "difference_high": high},
-                **{"p": p, "p_corrected": corrected, "detectable": _detectable(difference, alpha)},
+                **{"p": p[name, other], "p_corrected": p_corrected[name, other]},
+                "detectable": smallest_difference(difference, alpha),
             }
         )
     return pd.DataFrame(rows).reindex(columns=list(REGRET_COLUMNS))
 
 
-def n_corrected(table: pd.DataFrame, goal: str) -> int:
-    """Return the number of contrasts that are corrected for each other, of all scenarios and main clusters.
+def corrected(p: Mapping[Contrast, float]) -> dict[Contrast, float]:
+    """Return p-values of named contrasts with Holm's correction; undecided ones count as 1, and stay NaN."""
+    values = np.array([*p.values()])
+    return dict(zip(p, np.where(np.isnan(values), np.nan, holm(np.nan_to_num(values, nan=1.0))), strict=True))
+
+
+def p_of_contrasts(table: pd.DataFrame, goal: str) -> dict[Contrast, float]:
+    """Return p-values of the contrasts that are corrected for each other, of all scenarios and main clusters.
 
     ``table`` is ``recommenders.csv``.
     """
     of = (table["goal"] == goal) & (table["scenarios"] == ALL) & (table["clusters"] == "main")
-    contrasts = table[of & (table["against"] != "")]
-    pairs = zip(contrasts["recommender"], contrasts["against"], strict=True)
-    return sum(goal != RESTORE or pair not in PRIMARY for pair in pairs)
-
-
-def _detectable(differences: Array, alpha: float) -> float:
-    """Return the smallest mean difference that a t-test would find in four of five such sets of clusters."""
-    df = len(differences) - 1
-    if df < 1:
-        return np.nan
-    error = differences.std(ddof=1) / np.sqrt(len(differences))
-    return float((stdtrit(df, 1 - alpha / 2) + stdtrit(df, _POWER)) * error)
+    rows = table[of & (table["against"] != "")]
+    pairs = zip(rows["recommender"], rows["against"], strict=True)
+    p = dict(zip(pairs, rows["p"].astype(float), strict=True))
+    return {pair: value for pair, value in p.items() if goal != RESTORE or pair not in PRIMARY}
 
 
 def _share(gain: Array, possible: Array, alpha: float) -> tuple[float, float, float]:

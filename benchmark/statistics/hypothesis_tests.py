@@ -3,17 +3,31 @@
 import math
 
 import numpy as np
-from numpy.typing import NDArray
-from scipy.special import fdtrc, stdtr
+from scipy.special import fdtrc, nctdtrinc, stdtr, stdtrit
 
+from benchmark.errors import StatisticsError
 from benchmark.seeding import generator
 from benchmark.statistics.cells import ROUNDING, Array, row_means
 from benchmark.statistics.intervals import standard_errors
 
 N_FLIPS = 9999
-"""Number of random sign flips, by default."""
+"""Number of random sign flips of a family of tests, at least."""
 
-_ROWS_AT_ONCE = 64
+MOST_TRIED = 20
+"""Most differences of which all sign patterns are tried; of more, they are counted on a grid."""
+
+MOST_COUNTED = 1000
+"""Most differences that are counted: a number of patterns is a float, at most about 2 to the 1,023."""
+
+AGREED = 1e-4
+"""Most by which the bounds of a decided p-value differ."""
+
+POWER = 0.8
+"""Chance with which :func:`smallest_difference` is shown."""
+
+_SUMS_AT_ONCE = 2**20
+_GRIDS = 2**18, 2**21, 2**24  # cells, coarse first: an array of eight bytes a cell is added to itself n times
+_NEAR = 1e-5  # of the range of values, the distance at which the end of an interval is found
 _MOST_EXACT = 50, 13  # differences without zeros and ties, and with them
 
 
@@ -100,36 +114,135 @@ def _exact_wilcoxon(differences: Array) -> Array:
     return p
 
 
-def sign_flip_p_values(differences: Array, n_flips: int = N_FLIPS) -> Array:
+def sign_flip_p_values(differences: Array, n_flips: int | None = None) -> Array:
     r"""Return two-sided p-values of the hypothesis that differences are symmetric about 0.
 
-    The statistic is the absolute sum. All :math:`2^n` sign patterns of the n differences are tried if they
-    are at most ``n_flips``. Then p is the share with at least the observed statistic. Otherwise ``n_flips``
-    patterns are drawn, and p is the share among these and the observed one: :math:`(1 + b) / (1 + B)`, which
-    is never 0.
+    The statistic is the absolute sum, and p is the share of the :math:`2^n` sign patterns of the n
+    differences with at least the observed statistic. Up to :data:`MOST_TRIED` differences, all are tried. Of
+    more, p is the upper one of :func:`sign_flip_bounds`, and NaN, *undecided*, where these differ by more
+    than :data:`AGREED`.
 
-    Each row of ``differences``, shape (n_rows, n), is a test; they share the signs. A row of zeros has p = 1.
+    If ``n_flips`` is given, so many patterns are drawn instead, and p is the share among these and the
+    observed one: :math:`(1 + b) / (1 + B)`, which is never 0.
+
+    Each row of ``differences``, shape (n_rows, n), is a test; random signs are shared. A row of zeros has
+    p = 1.
 
     Fisher (1935), The design of experiments, section 21; Phipson and Smyth (2010), Permutation p-values
     should never be zero.
     """
     n = differences.shape[1]
-    exact = bool(is_exact(np.array(n), n_flips))
-    if exact:
-        # Opposite signs give the same statistic, so the first difference keeps its sign.
-        patterns = np.arange(2 ** (n - 1))[:, None] >> np.arange(n - 1) & 1
-        signs = np.hstack([np.ones((len(patterns), 1)), 1.0 - 2.0 * patterns])
-    else:
-        drawn = generator(0, purpose="sign flips", n=n).integers(0, 2, size=(n_flips, n))
-        signs = 1.0 - 2.0 * drawn
+    if n_flips is None and n > MOST_TRIED:
+        bounds = np.array([sign_flip_bounds(row) for row in differences]).reshape(-1, 2)
+        return np.where(bounds[:, 1] - bounds[:, 0] <= AGREED, bounds[:, 1], np.nan)
+    signs = 1.0 - 2.0 * generator(0, purpose="sign flips", n=n).integers(0, 2, size=(n_flips or 0, n))
     p = np.empty(len(differences))
-    for start in range(0, len(differences), _ROWS_AT_ONCE):
-        rows = slice(start, start + _ROWS_AT_ONCE)
+    at_once = max(1, _SUMS_AT_ONCE // (n_flips or 2**n))
+    for start in range(0, len(differences), at_once):
+        rows = slice(start, start + at_once)
         block = differences[rows]
-        least = np.abs(block.sum(axis=1)) - ROUNDING * np.abs(block).sum(axis=1)
-        reached = np.abs(block @ signs.T) >= least[:, None]
-        p[rows] = reached.mean(axis=1) if exact else (1 + reached.sum(axis=1)) / (1 + n_flips)
+        observed = block.sum(axis=1, keepdims=True)
+        least = np.abs(observed) - ROUNDING * np.abs(block).sum(axis=1, keepdims=True)
+        sums = block @ signs.T if n_flips else observed - 2 * _subset_sums(block)
+        reached = np.abs(sums) >= least
+        p[rows] = (1 + reached.sum(axis=1)) / (1 + n_flips) if n_flips else reached.mean(axis=1)
     return p
+
+
+def _subset_sums(rows: Array) -> Array:
+    """Return the sums of all subsets of each row, shape (n_rows, 2**n); the first is of none."""
+    sums = np.zeros((len(rows), 1))
+    for column in rows.T:
+        sums = np.hstack([sums, sums + column[:, None]])
+    return sums
+
+
+def sign_flip_bounds(differences: Array, alpha: float | None = None) -> tuple[float, float]:
+    """Return a lower and an upper bound of the p-value of one test of :func:`sign_flip_p_values`.
+
+    Sums are counted on a grid (Pagano and Tritchler 1983, On obtaining permutation distributions in
+    polynomial time, JASA 78). Each bound is as if rounding had moved all sums to one side, as far as it can.
+    The grid becomes finer until the bounds differ by at most :data:`AGREED`, or, if ``alpha`` is given, are
+    on one side of it. They are equal where the differences are multiples of one number. They can stay apart
+    where many sums are nearly, but not quite, the observed one. At most :data:`MOST_COUNTED` differences
+    are not 0.
+    """
+    differences = differences[differences != 0]
+    if differences.size <= MOST_TRIED:
+        p = float(sign_flip_p_values(differences[None, :])[0])
+        return p, p
+    if differences.size > MOST_COUNTED:
+        raise StatisticsError(
+            "An exact sign-flip test has too many differences",
+            expected=f"at most {MOST_COUNTED:,}",
+            got=f"{differences.size:,}",
+            remedy="draw random sign flips (n_flips), or average differences of the same source",
+        )
+    for cells in _GRIDS:
+        low, high = _bounds_on(differences, cells)
+        if high - low <= AGREED if alpha is None else not low <= alpha < high:
+            break
+    return low, high
+
+
+def _bounds_on(differences: Array, cells: int) -> tuple[float, float]:
+    """Return the bounds of a p-value, by a grid of some cells from 0 to the sum of absolute differences."""
+    sizes = np.sort(np.abs(differences))
+    total = float(sizes.sum())
+    scaled = sizes / _common_step(sizes, total, cells)
+    rounded = np.rint(scaled)
+    off = scaled - rounded
+    # A pattern is as extreme as the observed one if its differences of one sign, the fewer ones, sum to this.
+    most = (1 + ROUNDING - abs(float(differences.sum())) / total) / 2 * scaled.sum()
+    certain, possible = (math.floor(most - off[to].sum()) for to in (off > 0, off < 0))
+    ways = np.zeros(possible + 1)
+    ways[0] = 1.0
+    filled = 1
+    for size in rounded[rounded > 0].astype(np.int64):
+        filled = min(filled + size, len(ways))
+        ways[size:filled] += ways[: max(filled - size, 0)].copy()
+    numbers = (float(ways[: max(end + 1, 0)].sum()) for end in (certain, possible))
+    low, high = (min(1.0, math.ldexp(number, 1 - int((rounded > 0).sum()))) for number in numbers)
+    return low, high
+
+
+def _common_step(sizes: Array, total: float, cells: int) -> float:
+    """Return the number of which all sizes are multiples, by Euclid; at least their sum over ``cells``."""
+    step = 0.0
+    for rest in map(float, sizes):
+        while rest > ROUNDING * total:
+            step, rest = rest, abs(step - rest * round(step / rest))
+            if step * cells < total:
+                return total / cells
+    return total / round(total / step)
+
+
+def sign_flip_interval(values: Array, alpha: float = 0.05) -> tuple[float, float]:
+    """Return the interval of centers that an exact sign-flip test of ``values`` does not reject at ``alpha``.
+
+    Its ends are means of subsets of the values: Hartigan (1969), Using subsample values as typical values,
+    JASA 64. Of more than :data:`MOST_TRIED` values, :func:`sign_flip_bounds` enclose these ends from outside,
+    by about 1e-5 of the values' range. With too few values for the level the ends are infinite.
+    """
+    n = len(values)
+    k = int(np.floor(alpha / 2 * 2.0**n))
+    if k < 1:
+        return -np.inf, np.inf
+    if n > MOST_TRIED:
+        return _lower_end(values, alpha), -_lower_end(-values, alpha)
+    sums, counts = _subset_sums(np.stack([values, np.ones(n)]))[:, 1:]
+    means = np.sort(sums / counts)
+    return float(means[k - 1]), float(means[len(means) - k])
+
+
+def _lower_end(values: Array, alpha: float) -> float:
+    """Return a center that is rejected, as all smaller ones are, near to the least that may not be."""
+    rejected, accepted = float(values.min()), float(values.mean())
+    while accepted - rejected > _NEAR * np.ptp(values) + ROUNDING * np.abs(values).max():
+        center = (rejected + accepted) / 2
+        _, high = sign_flip_bounds(values - center, alpha)
+        rejected, accepted = (center, accepted) if high <= alpha else (rejected, center)
+    return rejected
 
 
 def flips_needed(n_tests: int, alpha: float) -> int:
@@ -152,9 +265,18 @@ def holm(p_values: Array) -> Array:
     return corrected
 
 
-def is_exact(n: NDArray[np.int64], n_flips: int) -> NDArray[np.bool_]:
-    """Return whether :func:`sign_flip_p_values` of n differences tries all signs."""
-    return n <= math.log2(n_flips)
+def smallest_difference(differences: Array, alpha: float = 0.05, n_tests: int = 1) -> float:
+    """Return the mean that a two-sided t-test of as many such differences shows with a power of 80 %.
+
+    "Such" is of their standard deviation. Of ``n_tests``, it is the first step of Holm's correction that
+    shows it. NaN below two differences. Power is by the noncentral t distribution: Cohen (1988), Statistical
+    power analysis for the behavioral sciences, chapter 2.
+    """
+    n = len(differences)
+    if n < 2:
+        return math.nan
+    quantile = stdtrit(n - 1, 1 - alpha / 2 / n_tests)
+    return float(nctdtrinc(n - 1, 1 - POWER, quantile) * differences.std(ddof=1) / math.sqrt(n))
 
 
 CORRECTED = "corrected t"

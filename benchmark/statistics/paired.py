@@ -1,7 +1,7 @@
 """Each technique against a baseline on the same samples: differences and tests."""
 
+import math
 from collections.abc import Collection, Mapping
-from functools import partial
 
 import numpy as np
 import pandas as pd
@@ -22,10 +22,10 @@ from benchmark.statistics.cells import (
 )
 from benchmark.statistics.hypothesis_tests import (
     CORRECTED,
+    MOST_TRIED,
     corrected_t_p_values,
     flips_needed,
     holm,
-    is_exact,
     sign_flip_p_values,
 )
 from benchmark.statistics.intervals import NO_FOLDS, standard_errors, student_intervals
@@ -79,9 +79,10 @@ def paired_comparisons(
     techniques. ``results/README.md`` explains them at ``comparisons.csv``. Means over the pairs have
     :func:`~benchmark.statistics.intervals.student_intervals`. With folds, the interval and
     the test are from single folds, around the same means
-    (:meth:`~benchmark.statistics.cells.Cells.split_distances`). The test is :func:`sign_flip_p_values`, or
-    :func:`corrected_t_p_values` where splits overlap. ``improvement_se`` and ``df`` are the standard error of
-    the improvement, corrected where splits overlap, and its degrees of freedom; NaN and 0 below two pairs.
+    (:meth:`~benchmark.statistics.cells.Cells.split_distances`). The test is :func:`sign_flip_p_values`, of B
+    random patterns if there are more than B, or :func:`corrected_t_p_values` where splits overlap;
+    ``p_method`` says which. ``improvement_se`` and ``df`` are the standard error of the improvement,
+    corrected where splits overlap, and its degrees of freedom; NaN and 0 below two pairs.
     """
     cells = to_cells(results)
     require_known("technique", [baseline], cells.keys["technique"])
@@ -111,8 +112,12 @@ def paired_comparisons(
     table["family"] = table["classifier"].mask(table["classifier"].isin(learners), "")
     families = table.groupby(list(TESTED_TOGETHER), sort=False)
     n_flips = flips_needed(max(families.size(), default=0), alpha)
-    table["p_method"] = np.where(is_exact(n, n_flips), "exact", "sampled")
-    flipped = partial(sign_flip_p_values, n_flips=n_flips)
+    most_exact = min(math.log2(n_flips), MOST_TRIED)  # counting thousands of rows on grids would take minutes
+    table["p_method"] = np.where(n_splits <= most_exact, "exact", "sampled")
+
+    def flipped(rows: Array) -> Array:
+        return sign_flip_p_values(rows, None if rows.shape[1] <= most_exact else n_flips)
+
     # Sign flips take splits as independent; those that overlap are not.
     overlaps = overlap > 0
     table["p_paired"] = of_rows(np.where(overlaps[:, None], np.nan, by_split), flipped, least=2)

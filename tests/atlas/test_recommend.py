@@ -10,6 +10,7 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pandas as pd
 import pytest
 
@@ -17,10 +18,11 @@ from benchmark import recommend
 from benchmark.atlas.adviser import CHECKED, NOT_KNOWN, SIMPLE, Adviser, Question
 from benchmark.atlas.adviser import sentences_of as words_of
 from benchmark.atlas.comparison import write_comparison
-from benchmark.atlas.regret import n_corrected, rows_of, sign_flip_interval
+from benchmark.atlas.regret import corrected, p_of_contrasts, rows_of
 from benchmark.cli import main
 from benchmark.errors import DataError, ExperimentError, ReportError, UnknownNameError
 from benchmark.pages.atlas_page import atlas_page, choices_of, sentences_of
+from benchmark.statistics.hypothesis_tests import holm, sign_flip_interval, sign_flip_p_values
 from tests.helpers.atlases import Gain, alike, by_kind, write_atlas
 
 World = Callable[..., Path]
@@ -261,26 +263,40 @@ def test_the_corrected_interval_decides_what_is_shown(world: World) -> None:
         )
 
     atlas = Adviser.of(world(mostly))
-    assert n_corrected(atlas.recommenders, "restore") == 14
-    assert n_corrected(atlas.recommenders, "equalize") == 16
+    named = {goal: p_of_contrasts(atlas.recommenders, goal) for goal in ("restore", "equalize")}
+    assert [len(p) for p in named.values()] == [14, 16]
     gains = atlas.scenarios["restore"].gain[:, 1]
     by_cluster = pd.Series(gains).groupby(atlas.scenarios["restore"].frame["cluster"]).mean().to_numpy()
-    assert sign_flip_interval(by_cluster)[0] > 0
     advice = atlas.advise("restore")
-    assert (advice.low, advice.high) == pytest.approx(sign_flip_interval(by_cluster, 0.05 / 14))
-    assert advice.low < 0 < advice.gain
+    assert (advice.low, advice.high) == pytest.approx(sign_flip_interval(by_cluster))
+    own = float(sign_flip_p_values(by_cluster[None, :])[0])
+    others = [p for pair, p in named["restore"].items() if pair != (advice.rule, "nothing")]
+    assert advice.p_corrected == holm(np.array([own, *others]))[0]
+    assert own < 0.05 < advice.p_corrected
+    assert 0 < advice.low < advice.gain
     assert not advice.shown
     assert "no technique is shown to help here" in str(advice)
-    assert "corrected for 14 comparisons" in str(advice)
+    assert f"With Holm's correction for 14 comparisons, its p-value is {advice.p_corrected:.3f}" in str(
+        advice
+    )
 
 
-def test_few_sources_have_no_corrected_interval(world: World) -> None:
+def test_an_undecided_p_value_is_said_and_weakens_the_others() -> None:
+    """It counts as 1: 0.01 is the smallest of three, so that it is multiplied by 3, and 0.02 by 2."""
+    found = corrected({("a", "nothing"): 0.02, ("b", "nothing"): float("nan"), ("c", "nothing"): 0.01})
+    assert found == pytest.approx(
+        {("a", "nothing"): 0.04, ("b", "nothing"): np.nan, ("c", "nothing"): 0.03}, nan_ok=True
+    )
+
+
+def test_few_sources_are_not_shown_after_the_correction(world: World) -> None:
     """Of 256 signs of eight sources, none is as rare as a corrected test asks for."""
     advice = Adviser.of(world(alike, n_clusters=8)).advise("restore")
     assert not advice.shown
     assert advice.gain > 0
     assert "no technique is shown to help here" in advice.sentences[0]
-    assert "so few sources have no interval that is corrected for 14 comparisons" in str(advice)
+    assert advice.low > 0
+    assert "With Holm's correction for 14 comparisons, its p-value is 0.109" in str(advice)
 
 
 def test_scenarios_with_nothing_to_restore_are_counted_apart(tmp_path: Path) -> None:

@@ -25,11 +25,10 @@ from benchmark.atlas.recommenders import (
     recommended,
     recommended_with_planting,
 )
-from benchmark.atlas.regret import REGRET_COLUMNS, sign_flip_interval, verdict
+from benchmark.atlas.regret import REGRET_COLUMNS, verdict
 from benchmark.atlas.scenarios import Scenarios, scenarios_of
 from benchmark.atlas.tables import read_tables
 from benchmark.errors import ReportError
-from benchmark.statistics.hypothesis_tests import sign_flip_p_values
 from tests.helpers.atlases import ATLAS, Gain, alike, by_kind, by_rate, write_atlas
 
 
@@ -92,22 +91,6 @@ def test_a_choice_that_is_not_allowed_counts_as_doing_nothing(tmp_path: Path) ->
     allowed[:, :, 1] = False
     choices = recommended(replace(whole, allowed=allowed), features)
     np.testing.assert_allclose(choices[DROP].score, choices[NOTHING].score)
-
-
-@pytest.mark.parametrize("seed", range(5))
-def test_the_interval_holds_the_centers_that_the_test_does_not_reject(seed: int) -> None:
-    values = np.random.default_rng(seed).normal(0.3, 1, 10)
-    low, high = sign_flip_interval(values)
-    for center in np.linspace(low - 1, high + 1, 201):
-        p = sign_flip_p_values((values - center)[None, :], 2**12)[0]
-        if low + 0.02 < center < high - 0.02:
-            assert p > 0.05
-        elif not low - 0.02 < center < high + 0.02:
-            assert p <= 0.05
-
-
-def test_few_values_have_no_interval() -> None:
-    assert sign_flip_interval(np.arange(5.0)) == (-np.inf, np.inf)
 
 
 def test_all_recommenders_are_compared_for_both_goals(tmp_path: Path) -> None:
