@@ -143,10 +143,8 @@ class Advice:
     high: float
     new_low: float  # ends of the prediction interval of the gain that is measured on a new source
     new_high: float
-    # p-value of the gain, in place of the rule's contrast with doing nothing, with Holm's correction for all
-    # n_corrected contrasts; NaN where it is undecided
-    p_corrected: float
-    n_corrected: int
+    p_corrected: float  # p-value of the gain, by Holm's method; NaN where undecided
+    n_corrected: int  # contrasts of the rule's goal; the gain stands for the rule's with doing nothing
     n_clusters: int
     n_scenarios: int
     nothing_to_undo: int  # scenarios of these without anything to restore, by the rule of reports
@@ -355,9 +353,9 @@ class Adviser:
         p = p_of_contrasts(self.recommenders, goal)
         p[rule, NOTHING] = float(sign_flip_p_values(gains[None, :])[0])
         p_corrected = corrected(p)[rule, NOTHING]
+        helps = low > 0 and p_corrected <= alpha
         to_undo = of & (self.undo_reasons == "") if goal == RESTORE else of
         of_undo = cluster_means(scenarios.frame[to_undo], (nothing - score)[to_undo])[0].to_numpy()
-        gain = float(gains.mean()) if len(gains) else np.nan
         enough = len(gains) >= self.atlas.rules.fewest_clusters and ahead is None and not outside
         record = self.records(goal, learner, question.bias, question.dose).get(technique)
         by_dose: dict[float, tuple[float, int]] = {}
@@ -375,7 +373,7 @@ class Adviser:
             rule=rule,
             grade=NOT_KNOWN if not enough else CHECKED if rule in (KIND, DATA) else SIMPLE,
             nothing=float(means[0].mean()),
-            gain=gain,
+            gain=float(gains.mean()) if len(gains) else np.nan,
             low=low,
             high=high,
             new_low=float(new_low),
@@ -389,11 +387,7 @@ class Adviser:
             if len(of_undo)
             else (np.nan, -np.inf, np.inf),
             by_dose=by_dose,
-            shown=enough
-            and gain > 0
-            and p_corrected <= alpha
-            and record is not None
-            and not record.mostly_failed,
+            shown=enough and helps and record is not None and not record.mostly_failed,
             false_alarm=self.false_alarm(technique, learner) if enough else None,
             usage=self.usage(technique) if enough and technique != UNTREATED else "",
             ahead=ahead,

@@ -41,9 +41,6 @@ REGRET_COLUMNS = (
 )
 """Columns of ``recommenders.csv``; ``docs/atlas.md`` explains them."""
 
-Contrast = tuple[str, str]
-"""A recommender, and the other one that it is compared with."""
-
 AGAINST = (NOTHING, DROP, AVERAGE)
 """Recommenders that all others are compared with."""
 
@@ -119,16 +116,16 @@ def regret_table(
     return pd.DataFrame(rows).reindex(columns=list(REGRET_COLUMNS))
 
 
-def corrected(p: Mapping[Contrast, float]) -> dict[Contrast, float]:
+def corrected(p: Mapping[tuple[str, str], float]) -> dict[tuple[str, str], float]:
     """Return p-values of named contrasts with Holm's correction; undecided ones count as 1, and stay NaN."""
     values = np.array([*p.values()])
     return dict(zip(p, np.where(np.isnan(values), np.nan, holm(np.nan_to_num(values, nan=1.0))), strict=True))
 
 
-def p_of_contrasts(table: pd.DataFrame, goal: str) -> dict[Contrast, float]:
+def p_of_contrasts(table: pd.DataFrame, goal: str) -> dict[tuple[str, str], float]:
     """Return p-values of the contrasts that are corrected for each other, of all scenarios and main clusters.
 
-    ``table`` is ``recommenders.csv``.
+    ``table`` is ``recommenders.csv``; keys are a recommender and the one that it is compared with.
     """
     of = (table["goal"] == goal) & (table["scenarios"] == ALL) & (table["clusters"] == "main")
     rows = table[of & (table["against"] != "")]

@@ -76,41 +76,18 @@ def wilcoxon_p_values(differences: Array) -> Array:
     differences without zeros and ties, and up to 13 with them. NaN where all differences are zero. Wilcoxon
     (1945), Individual comparisons by ranking methods.
     """
-    from scipy.stats import wilcoxon
+    from scipy.stats import rankdata, wilcoxon
 
     sizes = np.sort(np.abs(differences), axis=1)
     clean = (sizes[:, 0] > 0) & (np.diff(sizes, axis=1) > 0).all(axis=1)
     some = sizes[:, -1] > 0
     exact = some & (differences.shape[1] <= np.where(clean, *_MOST_EXACT))
     p = np.full(len(differences), np.nan)
-    p[exact] = _exact_wilcoxon(differences[exact])
+    # The test is that of sign flips of signed ranks: halves at most, which a grid holds exactly.
+    ranks = np.sign(differences) * rankdata(np.abs(differences), axis=1)
+    p[exact] = [_bounds_on(row[row != 0], _GRIDS[0])[1] for row in ranks[exact]]
     if (rest := some & ~exact).any():
         p[rest] = wilcoxon(differences[rest], zero_method="zsplit", axis=1).pvalue
-    return p
-
-
-def _exact_wilcoxon(differences: Array) -> Array:
-    """Return the two-sided p-value of each row, over all signs of its differences that are not zero.
-
-    scipy takes seconds to try all signs where there are ties. Here they are counted by rank sum, once for all
-    rows with the same ranks.
-    """
-    from scipy.stats import rankdata
-
-    # Shared ranks end in one half at most: twice a rank is a whole number.
-    ranks = np.rint(2 * rankdata(np.abs(differences), axis=1)).astype(np.int64)
-    ranks[differences == 0] = 0
-    observed = np.where(differences > 0, ranks, 0).sum(axis=1)
-    p = np.empty(len(differences))
-    patterns, pattern = np.unique(np.sort(ranks, axis=1), axis=0, return_inverse=True)
-    for number, signed in enumerate(patterns):
-        ways = np.zeros(int(signed.sum()) + 1)
-        ways[0] = 1
-        for rank in signed[signed > 0]:
-            ways[rank:] += ways[:-rank].copy()
-        rows = pattern.ravel() == number
-        fewer, more = np.cumsum(ways)[observed[rows]], np.cumsum(ways[::-1])[::-1][observed[rows]]
-        p[rows] = np.minimum(1.0, 2 * np.minimum(fewer, more) / 2.0 ** np.count_nonzero(signed))
     return p
 
 
@@ -171,11 +148,11 @@ def sign_flip_bounds(differences: Array, alpha: float | None = None) -> tuple[fl
     if differences.size <= MOST_TRIED:
         p = float(sign_flip_p_values(differences[None, :])[0])
         return p, p
-    if differences.size > MOST_COUNTED:
+    if (n := differences.size) > MOST_COUNTED:
         raise StatisticsError(
             "An exact sign-flip test has too many differences",
             expected=f"at most {MOST_COUNTED:,}",
-            got=f"{differences.size:,}",
+            got=f"{n:,}",
             remedy="draw random sign flips (n_flips), or average differences of the same source",
         )
     for cells in _GRIDS:
