@@ -564,11 +564,9 @@ def findings() -> tuple[str, str]:
         f"{percent('reweighing', 'given_back_deprived_value')} of these, a refit of biased rows "
         f"(`refit_biased`) {percent('none', 'given_back_deprived_refit_biased')} by chance, a refit of clean "
         f"rows {percent('none', 'given_back_deprived_refit_clean')}.",
-        "**Who pays?** The favored, mostly. Reweighing refuses "
-        f"{percent('reweighing', 'paid_favored_value')} "
-        "of the favored who are accepted with and without bias, `refit_biased` "
-        f"{percent('none', 'paid_favored_refit_biased')}. {named(costly)} are shown to refuse more of them "
-        "than `refit_biased` does.",
+        "**Who pays?** The favored, mostly. Of those accepted with and without bias, reweighing refuses "
+        f"{percent('reweighing', 'paid_favored_value')}, `refit_biased` "
+        f"{percent('none', 'paid_favored_refit_biased')}. {named(costly)} are shown to refuse more.",
     ]
     more = [
         "**Who else?** Of those whom the clean model refuses, doing nothing accepts "
@@ -581,12 +579,12 @@ def findings() -> tuple[str, str]:
         "cases of dataset and learner: "
         f"{'; '.join(f'`{name}` on {where}' for name, where in places.items())}.",
     ]
-    *how, which = reading(told)
+    how, which = reading(told)
     not_shown, aside = limits(told, near, every)
     apart = "\n".join(fill(f"- {line}", 125, subsequent_indent="  ") for line in [*more, which, *aside])
     title = "Who gets back what a bias took, and who pays? Eleven techniques on fifteen datasets"
     picture = "![What techniques give back, cost and gain, dataset by dataset](figures/goals.png)"
-    return finding(title, introduction, picture, [goals_table(LEVEL)], [*people, *how, *not_shown]), apart
+    return finding(title, introduction, picture, [goals_table(LEVEL)], [*people, how, *not_shown]), apart
 
 
 def reading(told: pd.DataFrame) -> list[str]:
@@ -596,17 +594,14 @@ def reading(told: pd.DataFrame) -> list[str]:
     absent = {why: [name for name in datasets if undo()[name, LEVEL, "none"] == why] for why in REASONS}
     own, other = (set(to_restore(datasets, LEVEL, name)) for name in ("prejudice_remover_learner", "none"))
     return [
-        f"**How to read it.** Label bias in real rows, C4.5, ten splits, {WORDS[len(datasets)]} independent "
-        "datasets ([all](NUMBERS.md)). *Clean model*: the same learner without planted bias. *Distance*: "
-        "mean absolute difference to its true and false positive rates. *Given back*: accepted of those whom "
-        "the bias cost acceptance. *Paid*: refused of those accepted with and without bias. "
-        "*Planted part*: of the "
-        f"{100 * planted.mean():.1f} points that bias adds to the difference; *original*: of "
-        f"{100 * before.mean():.1f} before. Negative: the technique adds to it. *Degenerate*: "
-        "nearly all, or each group, answered alike.",
-        f"**\\*: shown to differ**, with p of at most {two(ALPHA)} after Holm's correction over eleven "
-        "techniques; given back: from its learner's `refit_biased`. Intervals are of 95 % for one technique "
-        "alone: some exclude 0 that are not shown.",
+        f"**How to read it.** Label bias, real rows, C4.5, ten splits, {WORDS[len(datasets)]} independent "
+        "datasets ([all](NUMBERS.md)). *Clean model*: the learner without planted bias. *Distance*: "
+        "mean absolute difference to its error rates. *Given back*: accepted of those whom "
+        "the bias cost acceptance. *Paid*: refused of those accepted with and without it. *Planted part*: of "
+        f"the {100 * planted.mean():.1f} points that bias adds to the difference; *original*: of "
+        f"{100 * before.mean():.1f} before. *Degenerate*: nearly all, or each group, answered alike. "
+        "Intervals: each alone. \\*: shown to differ (given back: from `refit_biased`), Holm's p ≤ "
+        f"{two(ALPHA)} over eleven.",
         "**Which datasets.** Distance, given back and paid leave out "
         f"{named(absent[NOTHING_TO_UNDO])} (nothing "
         f"to undo), {named(absent[NO_EFFECT_SHOWN])} (no effect shown) and {named(absent[NO_REFERENCE])} (no "
@@ -634,8 +629,7 @@ def limits(told: pd.DataFrame, near: pd.DataFrame, every: pd.DataFrame) -> tuple
     left = len(without_degenerate("equalized_odds", independent()))
     harmed = int((near["accuracy"] < 0).sum())
     not_shown = [
-        f"**Not shown is not none.** The largest gain in distance is {largest_gain(told)}. "
-        f"A gain of {two(least.min())} (`{least.idxmin()}`), "
+        f"**Not shown is not none.** A gain of {two(least.min())} (`{least.idxmin()}`), "
         f"{two(least.median())} (median) or {two(least.max())} (`{least.idxmax()}`) is found with "
         "80 % power.",
         "**A closed gap is not a restored decision.** Of "
@@ -647,6 +641,7 @@ def limits(told: pd.DataFrame, near: pd.DataFrame, every: pd.DataFrame) -> tuple
         "kinds of bias.",
     ]
     aside = [
+        f"**The largest gain in distance** is {largest_gain(told)}.",
         "**Chance comes nearer, too.** `refit_biased` "
         f"({three(nothing[f'{distance}_refit_biased'])}) is nearer "
         f"than doing nothing ({three(nothing[RESTORE])}) by {refit_gain(nothing)}, which is not "
