@@ -31,7 +31,7 @@ def test_the_committed_recommenders_follow_from_the_committed_means() -> None:
             part.scenarios, part.choices, atlas.adviser().atlas, goal=part.goal, kind=part.kind
         )
         rows = of_all[of_all["goal"] == part.goal].reset_index(drop=True)
-        for column in ("regret", "difference", "p"):
+        for column in ("regret", "difference", "p", "p_corrected", "detectable"):
             pd.testing.assert_series_equal(again[column].astype(float), rows[column], rtol=1e-5, atol=1e-9)
 
 

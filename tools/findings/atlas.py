@@ -10,6 +10,7 @@ import json
 import re
 import sys
 from functools import cache
+from math import isnan
 from pathlib import Path
 
 import pandas as pd
@@ -142,8 +143,9 @@ def _lessened(kind: str, other: str) -> str:
     row = rows_of(adviser().recommenders, RESTORE, kind=kind, against=other).loc[AVERAGE]
     alpha, p = adviser().atlas.rules.alpha, float(row["p_corrected"])
     ends = tuple(float(row[f"difference{end}"]) for end in ("", "_low", "_high"))
-    shown = "shown" if p <= alpha else "not shown"
-    return f"{told((ends[0], ends[1], ends[2]), three)} (corrected p {p_value(p, alpha)}: {shown})"
+    shown = f"{p_value(p, alpha)}: {'shown' if p <= alpha else 'not shown'}"
+    corrected = "undecided" if isnan(p) else shown
+    return f"{told((ends[0], ends[1], ends[2]), three)} (corrected p {corrected})"
 
 
 def _nothing_to_restore() -> list[str]:
