@@ -13,8 +13,6 @@ import numpy as np
 from numba import njit
 from numpy.typing import NDArray
 
-from benchmark.errors import NetworkError
-
 _SMALL = 256  # counts below this are scored once per value instead of once per cell
 # 2**64 / golden ratio, for Fibonacci hashing: Knuth, TAOCP 3, section 6.4
 _GOLDEN = np.uint64(0x9E3779B97F4A7C15)
@@ -56,13 +54,6 @@ def collapse(codes: NDArray[np.int16], cardinalities: Sequence[int] | NDArray[np
     ``cardinalities`` has the number of states of each column, and each code is below it.
     """
     sizes = tuple(int(size) for size in cardinalities)
-    if len(codes) == 0:
-        raise NetworkError(
-            "A structure cannot be learned from a table without rows",
-            expected="at least one row",
-            got="none",
-            remedy="draw or load some",
-        )
     places = _places(sizes)
     n_words = places[-1][0] + 1
     words = np.zeros((n_words, len(codes)), dtype=np.uint64)
@@ -168,36 +159,3 @@ def score_counts(counts: NDArray[np.int64], pseudo: float) -> float:
     for count in np.sort(large):  # so that the sum does not depend on the order of the cells
         total += _term(count, pseudo)
     return total
-
-
-@njit(cache=True, nogil=True)
-def score_extensions(
-    codes: NDArray[np.int16],
-    weights: NDArray[np.int64],
-    cardinalities: NDArray[np.int64],
-    base: NDArray[np.int64],
-    candidates: NDArray[np.int64],
-    prior: float,
-) -> NDArray[np.float64]:
-    """Return :func:`score_counts` of the sets ``base`` plus one candidate each, from full tables of counts.
-
-    ``codes``, C-contiguous and of shape (n_columns, n_distinct), are distinct rows, column by column, and
-    ``weights`` their frequencies. ``prior`` is the equivalent sample size, or 0 for the log-likelihood.
-    The caller ensures that every table has fewer than 2**31 cells.
-    """
-    n = len(weights)
-    keys = np.zeros(n, dtype=np.int32)
-    width = 1
-    for column in base:
-        line, size = codes[column], np.int32(cardinalities[column])
-        for row in range(n):
-            keys[row] = keys[row] * size + line[row]
-        width *= cardinalities[column]
-    scores = np.empty(len(candidates))
-    for i, column in enumerate(candidates):
-        line, size = codes[column], np.int32(cardinalities[column])
-        counts = np.zeros(width * cardinalities[column], dtype=np.int64)
-        for row in range(n):
-            counts[keys[row] * size + line[row]] += weights[row]
-        scores[i] = score_counts(counts, prior / len(counts))
-    return scores

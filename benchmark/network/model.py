@@ -39,12 +39,6 @@ class Network:
 
     def __post_init__(self) -> None:
         n_columns = len(self.schema.columns)
-        if len(self.parents) != n_columns or len(self.cpts) != n_columns:
-            raise NetworkError(
-                "The network does not cover its schema",
-                expected=f"parents and a table for each of {n_columns} columns",
-                got=f"{len(self.parents)} lists of parents, {len(self.cpts)} tables",
-            )
         if len(self.topological_order) != n_columns:
             in_cycle = [n for i, n in enumerate(self.schema.names) if i not in self.topological_order]
             raise NetworkError(

@@ -10,7 +10,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from benchmark.data.card_parts import NetworkSettings
-from benchmark.errors import NetworkError
 from benchmark.network._counts import collapse, members
 from benchmark.network.exact import optimal_parents
 from benchmark.network.structure_scores import Constraints, SetScores, check_sizes
@@ -34,7 +33,7 @@ def learn_structure(
     *,
     required_edges: Sequence[tuple[int, int]] = (),
     forbidden_edges: Sequence[tuple[int, int]] = (),
-    rng: np.random.Generator | None = None,
+    rng: np.random.Generator,
     names: Sequence[str] | None = None,
 ) -> Structure:
     """Return the structure of a Bayesian network, learned from a coded table.
@@ -48,17 +47,9 @@ def learn_structure(
 
     ``table_codes`` have shape (n_rows, n_columns); the order of the rows has no influence. ``cardinalities``
     are the numbers of states of the columns, ``names`` their names in errors. Every visited structure has all
-    required and no forbidden edges (parent, child). Random steps draw from ``rng``, which restarts need. A
-    NetworkError means that the codes do not fit the cardinalities, that the edges contradict each other or
-    the in-degree, or that the exact search has too many columns.
+    required and no forbidden edges (parent, child). Random steps draw from ``rng``. A NetworkError means that
+    the edges contradict each other or the in-degree, or that the exact search has too many columns.
     """
-    if settings.restarts and rng is None:
-        raise NetworkError(
-            "Random restarts need a source of randomness",
-            expected="a numpy.random.Generator as rng",
-            got="None",
-            remedy="pass benchmark.seeding.generator(seed, ...)",
-        )
     rows = collapse(table_codes, cardinalities)
     scores = SetScores(rows, settings.score, settings.equivalent_sample_size)
     edges = (required_edges, forbidden_edges)
@@ -70,11 +61,10 @@ def learn_structure(
         limits = (settings.tabu_length, _PATIENCE if settings.algorithm == "tabu" else 0)
         best = _climb(_Graph(scores, constraints, constraints.required), *limits)
         # Random restarts from variations of the best structure.
-        if rng is not None:
-            for _ in range(settings.restarts):
-                graph = _Graph(scores, constraints, best)
-                graph.perturb(_PERTURBATIONS, rng)
-                best = max(best, _climb(graph, *limits), key=scores.structure)
+        for _ in range(settings.restarts):
+            graph = _Graph(scores, constraints, best)
+            graph.perturb(_PERTURBATIONS, rng)
+            best = max(best, _climb(graph, *limits), key=scores.structure)
     parents = tuple(tuple(members(mask)) for mask in best)
     return Structure(parents, scores.structure(best))
 

@@ -22,7 +22,7 @@ from numpy.typing import NDArray
 
 from benchmark.data.card_parts import ScoreName
 from benchmark.errors import NetworkError
-from benchmark.network._counts import Rows, group, members, score_counts, score_extensions
+from benchmark.network._counts import Rows, group, members, score_counts
 
 
 def column_label(column: int, names: Sequence[str] | None) -> str:
@@ -59,11 +59,11 @@ class Constraints:
     ) -> Self:
         """Return constraints from edges (parent, child); without ``max_indegree``, it is unlimited.
 
-        ``names`` are the columns' names in messages. A NetworkError means that an edge does not join two
-        columns, or that the constraints contradict each other.
+        ``names`` are the columns' names in messages. A NetworkError means that the constraints contradict each
+        other.
         """
-        required = _parent_masks(n_columns, required_edges, "required", names)
-        forbidden = _parent_masks(n_columns, forbidden_edges, "forbidden", names)
+        required = _parent_masks(n_columns, required_edges)
+        forbidden = _parent_masks(n_columns, forbidden_edges)
         limit = n_columns - 1 if max_indegree is None else max_indegree
         for child in range(n_columns):
             for parent in members(required[child] & forbidden[child]):
@@ -90,18 +90,9 @@ class Constraints:
         return cls(tuple(required), allowed, limit)
 
 
-def _parent_masks(
-    n_columns: int, edges: Iterable[tuple[int, int]], kind: str, names: Sequence[str] | None
-) -> list[int]:
+def _parent_masks(n_columns: int, edges: Iterable[tuple[int, int]]) -> list[int]:
     masks = [0] * n_columns
     for parent, child in edges:
-        if parent == child:
-            raise NetworkError(
-                f"A {kind} edge leads from a column to itself",
-                expected="edges between two columns",
-                got=column_label(child, names),
-                remedy="take the edge out",
-            )
         masks[child] |= 1 << int(parent)
     return masks
 
@@ -132,7 +123,6 @@ class SetScores:
         _, exponent = math.frexp(8 * rows.total * math.log(rows.total + 1))
         self._grid = 2.0 ** (exponent - 53)
         self._dense = min(max(_DENSE * len(rows.weights), _LEAST_DENSE), 2**31 - 1)
-        self._sizes = np.array(rows.cardinalities, dtype=np.int64)
         self._known: dict[int, float] = {}
 
     def cells(self, mask: int) -> int:
@@ -155,7 +145,11 @@ class SetScores:
     def record(self, mask: int, counts: NDArray[np.int64]) -> float:
         """Remember and return F of a set from the counts of its configurations, shape (n_occurring,)."""
         cells = self.cells(mask)
-        return self._remember(mask, cells, score_counts(counts, self.prior / cells))
+        total = score_counts(counts, self.prior / cells)
+        # BIC: less ln(n)/2 per configuration; BDeu has no penalty. Rounded to the grid, so that equals tie.
+        value = round((total - self.penalty * cells) / self._grid) * self._grid
+        self._known[mask] = value if cells <= _MOST_CELLS else -math.inf
+        return self._known[mask]
 
     def family(self, child: int, parents: int) -> float:
         """Return what a structure's score gains by ``child`` with the parents in a bit mask, in nats."""
@@ -183,33 +177,21 @@ class SetScores:
 
     def _extend(self, base: int, candidates: Iterable[int]) -> None:
         """Count the sets ``base`` plus one candidate each, unless they are remembered."""
-        cells = self.cells(base)
-        dense = []
-        for column in candidates:
-            mask = base | 1 << column
-            size = cells * self.rows.cardinalities[column]
-            if mask in self._known:
-                continue
+        rows, cells = self.rows, self.cells(base)
+        missing = [column for column in candidates if base | 1 << column not in self._known]
+        cell = np.zeros(len(rows.weights), dtype=np.int64)  # of each row in a full table of ``base``
+        for column in members(base) if missing and cells <= self._dense else ():
+            cell = cell * rows.cardinalities[column] + rows.codes[column]
+        for column in missing:
+            mask, states = base | 1 << column, rows.cardinalities[column]
             # Small sets are counted in full tables, large ones by grouping the configurations that occur.
-            if size <= self._dense:
-                dense.append(column)
-            elif size <= _MOST_CELLS:
-                self.record(mask, group(self.rows.words, self.rows.bits(mask), self.rows.weights)[1])
+            if cells * states <= self._dense:
+                counts = np.bincount(cell * states + rows.codes[column], rows.weights)
+                self.record(mask, counts.astype(np.int64))
+            elif cells * states <= _MOST_CELLS:
+                self.record(mask, group(rows.words, rows.bits(mask), rows.weights)[1])
             else:
                 self._known[mask] = -math.inf
-        if not dense:
-            return
-        shared = np.fromiter(members(base), dtype=np.int64)
-        added = np.array(dense, dtype=np.int64)
-        sums = score_extensions(self.rows.codes, self.rows.weights, self._sizes, shared, added, self.prior)
-        for column, value in zip(dense, sums.tolist(), strict=True):
-            self._remember(base | 1 << column, cells * self.rows.cardinalities[column], value)
-
-    def _remember(self, mask: int, cells: int, total: float) -> float:
-        # BIC: less ln(n)/2 per configuration; BDeu has no penalty. Rounded to the grid, so that equals tie.
-        value = round((total - self.penalty * cells) / self._grid) * self._grid
-        self._known[mask] = value if cells <= _MOST_CELLS else -math.inf
-        return self._known[mask]
 
 
 def check_sizes(scores: SetScores, parents: Sequence[int], names: Sequence[str] | None) -> None:

@@ -24,7 +24,7 @@ BESIDE = ("required_edges", "forbidden_edges", "rng", "names")
 
 def learn(codes: NDArray[np.int16], cardinalities: Any, **given: Any) -> Structure:
     """Call :func:`learn_structure`, its settings by name."""
-    beside = {name: given.pop(name) for name in BESIDE if name in given}
+    beside = {"rng": np.random.default_rng(0)} | {name: given.pop(name) for name in BESIDE if name in given}
     return learn_structure(codes, cardinalities, NetworkSettings(**given), **beside)
 
 

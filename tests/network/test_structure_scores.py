@@ -203,11 +203,6 @@ def test_a_family_too_large_to_be_stored_is_refused() -> None:
         structure_score(codes, [30_000] * 5, [(), (), (), (), (0, 1, 2, 3)], names="abcde")
 
 
-def test_a_table_without_rows_cannot_be_scored() -> None:
-    with pytest.raises(NetworkError, match="without rows"):
-        structure_score(np.zeros((0, 2), dtype=np.int16), [2, 2], [(), ()])
-
-
 def test_other_errors() -> None:
     codes = np.zeros((3, 2), dtype=np.int16)
     with pytest.raises(NetworkError, match=r"not acyclic.*column 0.*column 1"):
