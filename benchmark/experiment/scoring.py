@@ -106,13 +106,7 @@ class Scorer:
         self._codes = test.groups
         self._roles = 2 * ~np.isin(self._codes, schema.deprived_codes) + test.y.astype(np.int64)
         self._strata_name = strata
-        # A mask of the rows for each group and label, and their numbers.
-        self._labeled = [
-            (self._codes == code) & (test.y == favorable)
-            for code in range(len(self._groups))
-            for favorable in (False, True)
-        ]
-        self._n_labeled = np.array([np.count_nonzero(rows) for rows in self._labeled], dtype=np.int64)
+        self._labeled = labeled_groups(self._codes, test.y)
         self._strata = None if strata is None else test.codes[:, schema.index(strata)]
         self._features = _features(test) if "features" in self._needs else None
         self.attributes = tuple(attributes)
@@ -188,16 +182,11 @@ class Scorer:
             joint = np.column_stack([combinations, rows.reshape(-1, 4)]).tolist()
         # No metric gets rows that it does not declare, because it would lack them when it is computed again.
         if not self.needs_rows:
-            accepted = np.array([np.count_nonzero(rows & answers.predicted) for rows in self._labeled])
-            counts = np.column_stack([self._n_labeled - accepted, accepted])
-            return self._score_counts(counts.reshape(-1, 2, 2), joint)
+            return self._scored(GroupCounts.of(self._groups, self._labeled, answers.predicted), None, joint)
         truth = (self._codes, self._groups, self._test.y)
         optional = (self._strata, self._features, answers.alternated)
         predictions = Predictions(*truth, answers.predicted, answers.score, *optional)
         return self._scored(predictions.counts, predictions, joint)
-
-    def _score_counts(self, counts: NDArray[np.int64], joint: Sequence[Sequence[int]] = ()) -> Scored:
-        return self._scored(GroupCounts(self._groups, counts.astype(np.float64), counts), None, joint)
 
     def _scored(
         self, counts: GroupCounts, rows: Predictions | None, joint: Sequence[Sequence[int]]
@@ -233,7 +222,8 @@ class Scorer:
         are None if none were stored.
         """
         if not self.needs_rows:
-            return self._score_counts(np.array(counts, dtype=np.int64))
+            rows = np.array(counts, dtype=np.int64)
+            return self._scored(GroupCounts(self._groups, rows.astype(np.float64), rows), None, ())
         if answers is None:
             return None
         lacking = "alternated" in self._needs and self._exchangeable and answers.alternated is None

@@ -74,19 +74,15 @@ class Rule:
         """Raise an UnknownNameError or ExperimentError unless its metrics are known, with one value each."""
         for name in self.metrics:
             if get_metric(name).of_run:
-                raise ExperimentError(
-                    f"The rule of choice uses {name!r}, which needs the model without planted bias",
-                    expected="metrics of predictions and labels",
-                    got=self.text,
-                    remedy="name another metric; biased rows alone do not give that model",
-                )
-            if get_metric(name).compare == "each_group":
-                raise ExperimentError(
-                    f"The rule of choice uses {name!r}, which has a value for each group",
-                    expected="metrics with one value",
-                    got=self.text,
-                    remedy="name a difference, ratio or gap; 'betabench list metrics' shows them",
-                )
+                flaw, expected = "needs the model without planted bias", "metrics of predictions and labels"
+                remedy = "name another metric; biased rows alone do not give that model"
+            elif get_metric(name).compare == "each_group":
+                flaw, expected = "has a value for each group", "metrics with one value"
+                remedy = "name a difference, ratio or gap; 'betabench list metrics' shows them"
+            else:
+                continue
+            problem = f"The rule of choice uses {name!r}, which {flaw}"
+            raise ExperimentError(problem, expected=expected, got=self.text, remedy=remedy)
         if self.constraint is None or self.relative:
             return
         name, absolute = self.constraint

@@ -16,8 +16,6 @@ import networkx as nx
 import numpy as np
 from scipy.optimize import isotonic_regression
 
-from benchmark.errors import ReportError
-
 _SWEEPS = 24
 _WAYPOINT_WIDTH = 0.16
 
@@ -35,7 +33,7 @@ class Layout:
 
 
 def place_layers(edges: Sequence[Edge], widths: Mapping[str, float], gap: float, most: int = 6) -> Layout:
-    """Return a graph's layout in layers; a cycle is a ReportError.
+    """Return an acyclic graph's layout in layers.
 
     ``edges`` have the parent first. ``widths`` has every node; its order decides ties. ``gap`` is the least
     room between neighbors, ``most`` the most nodes of a layer, waypoints aside.
@@ -43,14 +41,6 @@ def place_layers(edges: Sequence[Edge], widths: Mapping[str, float], gap: float,
     graph = nx.DiGraph()
     graph.add_nodes_from(widths)
     graph.add_edges_from(edges)
-    if not nx.is_directed_acyclic_graph(graph):
-        cycle = [parent for parent, _ in nx.find_cycle(graph)]
-        raise ReportError(
-            "The network has a cycle",
-            expected="a directed acyclic graph",
-            got=" -> ".join(cycle),
-            remedy="remove one of these edges from the network's file",
-        )
     layer_of = _assign_layers(graph, most)
     layers, pieces = _insert_waypoints(graph, layer_of)
     layers = _reduce_crossings(layers, pieces)

@@ -38,7 +38,7 @@ _EDITED_EDGE: Look = {"color": "#D55E00", "linewidth": 2.6}
 
 @styled()
 def draw_network(dataset: DatasetDescription, choice: Choice = EVERYTHING) -> Page:
-    """Draw a dataset's learned network, parents above their children; a cycle is a ReportError.
+    """Draw a dataset's learned network, parents above their children.
 
     The label, the sensitive feature, and the edges that the planted bias acts on are marked. On a narrow page
     a layer has fewer boxes.

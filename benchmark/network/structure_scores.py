@@ -59,8 +59,7 @@ class Constraints:
     ) -> Self:
         """Return constraints from edges (parent, child); without ``max_indegree``, it is unlimited.
 
-        ``names`` are the columns' names in messages. A NetworkError means that the constraints contradict each
-        other.
+        ``names`` name columns in messages. A NetworkError means that constraints contradict each other.
         """
         required = _parent_masks(n_columns, required_edges)
         forbidden = _parent_masks(n_columns, forbidden_edges)

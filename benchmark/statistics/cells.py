@@ -297,13 +297,7 @@ def first_true(conditions: Mapping[str, Any]) -> NDArray[np.str_]:
 
 
 def _checked(results: pd.DataFrame) -> pd.DataFrame:
-    if missing := [column for column in RESULT_COLUMNS if column not in results.columns]:
-        raise StatisticsError(
-            "The results lack columns",
-            expected=", ".join(RESULT_COLUMNS),
-            got="no " + ", no ".join(missing),
-            remedy="read the results.csv of a run",
-        )
+    require_unique("results", results, RESULT_COLUMNS[:-1], RESULT_COLUMNS)
     if results.empty:
         raise StatisticsError("There are no results", expected="at least one row", got="none")
     table = results[list(RESULT_COLUMNS)].copy()
@@ -316,13 +310,21 @@ def _checked(results: pd.DataFrame) -> pd.DataFrame:
             got=str(error),
             remedy="leave these rows out, or give their reasons as failures",
         ) from error
-    require_unique("results", table, RESULT_COLUMNS[:-1])
     table["value"] = table["value"].where(np.isfinite(table["value"]))
     return table
 
 
-def require_unique(content: str, frame: pd.DataFrame, key: Sequence[str]) -> None:
-    """Raise a StatisticsError that names the content of a frame if two of its rows have the same key."""
+def require_unique(
+    content: str, frame: pd.DataFrame, key: Sequence[str], columns: Sequence[str] = ()
+) -> None:
+    """Raise a StatisticsError that names the content of a frame that lacks columns, or has a key twice."""
+    if missing := [column for column in columns if column not in frame.columns]:
+        raise StatisticsError(
+            f"The {content} lack columns",
+            expected=", ".join(columns),
+            got="no " + ", no ".join(missing),
+            remedy=f"read the {content}.csv of a run",
+        )
     repeated = frame.duplicated(list(key))
     if repeated.any():
         first = frame.loc[repeated, list(key)].iloc[0]

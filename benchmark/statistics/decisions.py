@@ -19,7 +19,6 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from benchmark.columns import CELL_COLUMNS, DECISION_COLUMNS, DECISION_COUNTS, GOAL_METRICS, RESTORE
-from benchmark.errors import StatisticsError
 from benchmark.metrics.restoration import SHARES as COUNTED_SHARES
 from benchmark.metrics.restoration import agreement_counts, rates_apart
 from benchmark.statistics.cells import Array, Resampling, first_true, positions_in, require_unique, row_means
@@ -174,14 +173,7 @@ def measures_of_decisions(
 
     A StatisticsError says that columns are missing or two rows have one key.
     """
-    if missing := [name for name in DECISION_COLUMNS if name not in decisions.columns]:
-        raise StatisticsError(
-            "The decisions lack columns",
-            expected=", ".join(DECISION_COLUMNS),
-            got="no " + ", no ".join(missing),
-            remedy="read the decisions.csv of a run",
-        )
-    require_unique("decisions", decisions, [*CELL_COLUMNS, "test", "fold"])
+    require_unique("decisions", decisions, [*CELL_COLUMNS, "test", "fold"], DECISION_COLUMNS)
     cells = decisions[list(DECISION_CELL)].drop_duplicates(ignore_index=True)
     of_repetition, repetitions = _spread(decisions, cells, "repetition")
     of_split, splits = of_repetition, repetitions

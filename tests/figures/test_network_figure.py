@@ -11,7 +11,6 @@ from matplotlib.colors import to_hex
 from matplotlib.figure import Figure
 from matplotlib.patches import FancyArrowPatch, FancyBboxPatch
 
-from benchmark.errors import ReportError
 from benchmark.figures.layered import place_layers
 from benchmark.figures.network import draw_network
 from benchmark.runs.descriptions import DatasetDescription, LearnedNetwork
@@ -125,12 +124,6 @@ def test_titles_say_where_the_network_is_from() -> None:
     assert "Learned from the real data" in real
     assert "Warning: the column event" in real
     assert "EMBEDDED" not in real
-
-
-def test_a_cycle_is_refused() -> None:
-    cycle = (("sex", "age"), ("age", "income"), ("income", "sex"))
-    with pytest.raises(ReportError, match=r"cycle.*sex"):
-        draw_network(replace(ADULT, network=LearnedNetwork(edges=cycle)))
 
 
 def test_neighbours_keep_their_distance() -> None:
