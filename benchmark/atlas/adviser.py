@@ -32,15 +32,7 @@ from benchmark.atlas.recommenders import (
     predicted_elsewhere,
     recommended,
 )
-from benchmark.atlas.regret import (
-    ALL,
-    REGRET_COLUMNS,
-    Verdict,
-    corrected,
-    p_of_contrasts,
-    rows_of,
-    verdict,
-)
+from benchmark.atlas.regret import ALL, REGRET_COLUMNS, Verdict, corrected, p_of_contrasts, rows_of, verdict
 from benchmark.atlas.scenarios import Array, Scenarios, scenarios_of, undo_reasons
 from benchmark.atlas.tables import Tables, read_table, read_tables
 from benchmark.columns import BRITISH, GOALS, RESTORE, UNTREATED
@@ -174,11 +166,6 @@ class Question:
     learner: str = "c45"
     group_known: bool = True
     features: DataFeatures | None = None  # of their rows
-
-    @property
-    def restricted(self) -> bool:
-        """Whether some techniques cannot be chosen."""
-        return self.stage is not None or not self.group_known
 
 
 class Adviser:
@@ -331,7 +318,7 @@ class Adviser:
         """Return the advice without its sentences."""
         goal, learner = question.goal, question.learner
         verdict, scenarios = self.verdicts[goal], self.scenarios[goal]
-        rule = AVERAGE if question.restricted else verdict.advice
+        rule = AVERAGE if question.stage is not None or not question.group_known else verdict.advice
         if rule == DATA and question.features is None:  # nothing can be predicted without the user's data
             rule = KIND if verdict.by[KIND].shown else verdict.simple
         if rule == KIND and question.bias is None:
@@ -341,8 +328,8 @@ class Adviser:
             technique = self._predicted(question, question.features)
         nothing = scenarios.value[:, :, 0].mean(axis=0)
         candidates = self.techniques(question.stage, group_known=question.group_known)
-        # Where no candidate was tried, nothing can be chosen.
         ahead, outside = self._unlike_sources(question, technique)
+        # Where no candidate was tried, nothing can be chosen.
         open_to = scenarios.run[:, [scenarios.techniques.index(name) for name in candidates]].any(axis=1)
         of = at(scenarios, learner, question.bias, question.dose) & open_to
         means = cluster_means(scenarios.frame[of], np.column_stack([nothing, nothing - score])[of])
@@ -355,7 +342,7 @@ class Adviser:
         p_corrected = corrected(p)[rule, NOTHING]
         helps = low > 0 and p_corrected <= alpha
         to_undo = of & (self.undo_reasons == "") if goal == RESTORE else of
-        of_undo = cluster_means(scenarios.frame[to_undo], (nothing - score)[to_undo])[0].to_numpy()
+        of_undo = cluster_means(scenarios.frame[to_undo], (nothing - score)[to_undo])[0]
         enough = len(gains) >= self.atlas.rules.fewest_clusters and ahead is None and not outside
         record = self.records(goal, learner, question.bias, question.dose).get(technique)
         by_dose: dict[float, tuple[float, int]] = {}
@@ -373,7 +360,7 @@ class Adviser:
             rule=rule,
             grade=NOT_KNOWN if not enough else CHECKED if rule in (KIND, DATA) else SIMPLE,
             nothing=float(means[0].mean()),
-            gain=float(gains.mean()) if len(gains) else np.nan,
+            gain=float(means[1].mean()),
             low=low,
             high=high,
             new_low=float(new_low),
@@ -383,9 +370,7 @@ class Adviser:
             n_clusters=len(gains),
             n_scenarios=int(of.sum()),
             nothing_to_undo=int(of.sum() - to_undo.sum()),
-            gain_to_undo=(float(of_undo.mean()), *sign_flip_interval(of_undo, alpha))
-            if len(of_undo)
-            else (np.nan, -np.inf, np.inf),
+            gain_to_undo=(float(of_undo.mean()), *sign_flip_interval(of_undo.to_numpy(), alpha)),
             by_dose=by_dose,
             shown=enough and helps and record is not None and not record.mostly_failed,
             false_alarm=self.false_alarm(technique, learner) if enough else None,
@@ -400,12 +385,6 @@ class Adviser:
         """Why there is nothing to restore in each scenario; empty if there is."""
         return undo_reasons(self.scenarios[RESTORE], self.tables.dose_rows, self.tables.clean_rows)
 
-    def _features_of(self, goal: str) -> pd.DataFrame:
-        """Return the features of each scenario's data."""
-        where = ["dataset", "bias", "level"]
-        features = self.tables.dose_features[[*where, *FEATURES]]
-        return self.scenarios[goal].frame[where].merge(features, on=where, how="left", validate="many_to_one")
-
     def _unlike_sources(
         self, question: Question, technique: str
     ) -> tuple[AheadRecord | None, tuple[Outside, ...]]:
@@ -413,7 +392,9 @@ class Adviser:
         if question.features is None:
             return None, ()
         own = shapes(pd.DataFrame([asdict(self._as_trained(question.features))])).to_dict("records")[0]
-        scenarios, sources = self.scenarios[question.goal], shapes(self._features_of(question.goal))
+        scenarios, where = self.scenarios[question.goal], ["dataset", "bias", "level"]
+        features = self.tables.dose_features[[*where, *FEATURES]]
+        sources = shapes(scenarios.frame[where].merge(features, on=where, how="left", validate="many_to_one"))
         if is_ahead(own["gap"]):
             values = scenarios.value[:, :, [scenarios.techniques.index(technique), 0]].mean(axis=0)
             rows = is_ahead(sources["gap"]).to_numpy() & np.isfinite(values).all(axis=1)

@@ -96,8 +96,7 @@ def regret_table(
         )
     pairs = [(name, other) for name in regrets for other in AGAINST if name not in (other, NOTHING, ORACLE)]
     # The primary contrasts stand by themselves; all others are corrected for their number.
-    is_primary = (goal, kind, clusters) == (RESTORE, ALL, "main")
-    primary = [pair for pair in pairs if pair in PRIMARY and is_primary]
+    primary = PRIMARY if (goal, kind, clusters) == (RESTORE, ALL, "main") else ()
     every = {(name, other): regrets[other] - regrets[name] for name, other in pairs}
     differences = {pair: values[np.isfinite(values)] for pair, values in every.items()}
     p = {pair: float(sign_flip_p_values(values[None, :])[0]) for pair, values in differences.items()}
@@ -118,8 +117,7 @@ def regret_table(
 
 def corrected(p: Mapping[tuple[str, str], float]) -> dict[tuple[str, str], float]:
     """Return p-values of named contrasts with Holm's correction; undecided ones count as 1, and stay NaN."""
-    values = np.array([*p.values()])
-    return dict(zip(p, np.where(np.isnan(values), np.nan, holm(np.nan_to_num(values, nan=1.0))), strict=True))
+    return dict(zip(p, holm(np.array([*p.values()]), undecided=True).tolist(), strict=True))
 
 
 def p_of_contrasts(table: pd.DataFrame, goal: str) -> dict[tuple[str, str], float]:
@@ -127,11 +125,12 @@ def p_of_contrasts(table: pd.DataFrame, goal: str) -> dict[tuple[str, str], floa
 
     ``table`` is ``recommenders.csv``; keys are a recommender and the one that it is compared with.
     """
-    of = (table["goal"] == goal) & (table["scenarios"] == ALL) & (table["clusters"] == "main")
-    rows = table[of & (table["against"] != "")]
-    pairs = zip(rows["recommender"], rows["against"], strict=True)
-    p = dict(zip(pairs, rows["p"].astype(float), strict=True))
-    return {pair: value for pair, value in p.items() if goal != RESTORE or pair not in PRIMARY}
+    return {
+        (str(name), other): float(p)
+        for other in AGAINST
+        for name, p in rows_of(table, goal, against=other)["p"].items()
+        if goal != RESTORE or (name, other) not in PRIMARY
+    }
 
 
 def _share(gain: Array, possible: Array, alpha: float) -> tuple[float, float, float]:

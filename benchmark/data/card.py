@@ -284,12 +284,8 @@ class Card(CardTable):
             del facts["sensitive_feature"], facts["deprived_group"]
         elif self.sensitive:
             facts["sensitive"] = self.sensitive
-        if self.exclude:
-            facts["exclude"] = self.exclude
-        if self.conditions:
-            facts["conditions"] = self.conditions
-        if self.first_of is not None:
-            facts["first_of"] = self.first_of
+        optional = {name: getattr(self, name) for name in ("exclude", "conditions", "first_of", "person")}
+        facts |= {name: value for name, value in optional.items() if value}
         facts["source"] = self.source.model_dump(include={"format", "column_names", "delimiter", "encoding"})
         if self.source.decimal != ".":
             facts["decimal"] = self.source.decimal
@@ -297,8 +293,6 @@ class Card(CardTable):
             facts["score"] = self.score.model_dump()
         if self.judged is not None:
             facts["judged"] = [*self.judged.sources, _facts(self.judged.label, {"source", "description"})]
-        if self.person is not None:
-            facts["person"] = self.person
         if (join := self.source.join) is not None:
             facts["join"] = [join.column, join.key, join.file.sha256, join.file.skip_lines]
         facts["files"] = [(file.sha256, file.skip_lines) for file in self.source.files]

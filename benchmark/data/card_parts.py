@@ -205,9 +205,7 @@ class CategoricalColumn(CardTable):
     @model_validator(mode="after")
     def _read_once(self) -> Self:
         if self.indicators and self.source:
-            raise ValueError(
-                "has 'indicators', which name its columns in the file, so it cannot have 'source'"
-            )
+            raise ValueError("has 'indicators', which name columns of the file, so it cannot have 'source'")
         return self
 
 

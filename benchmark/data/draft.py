@@ -87,7 +87,7 @@ def draft(data: pd.DataFrame | str | Path, file_options: FileOptions, folder: Pa
     The card is to lie in a folder; nothing is written. Raises a DataError if something cannot be read or
     found, a DoubtError if it can be read in several ways.
     """
-    label, sensitive = file_options.label.strip(), file_options.sensitive.strip()
+    label, sensitive, person = file_options.label.strip(), file_options.sensitive.strip(), file_options.person
     file_options = replace(file_options, label=label, sensitive=sensitive)
     if isinstance(data, str | Path):
         table = read_table(
@@ -107,14 +107,13 @@ def draft(data: pd.DataFrame | str | Path, file_options: FileOptions, folder: Pa
     roles = {"label": label, "favorable": file_options.favorable, "sensitive": sensitive}
     if lacking := [name for name, value in roles.items() if not value]:
         raise missing_roles(table, label, lacking)
-    if file_options.person in _NO_COLUMN and file_options.person in table.columns:
+    if person in _NO_COLUMN and person in table.columns:
         raise DataError(
-            f"The column {file_options.person!r} cannot name people, because --person takes it for a word",
+            f"The column {person!r} cannot name people, because --person takes it for a word",
             remedy="give the column another name in the file",
         )
-    named |= {"label": [label], "sensitive": [sensitive], "person": []}
-    if file_options.person not in (None, *_NO_COLUMN):
-        named["person"] = [file_options.person]
+    named |= {"label": [label], "sensitive": [sensitive]}
+    named["person"] = [] if person is None or person in _NO_COLUMN else [person]
     for option, name in ((option, name) for option, names in named.items() for name in names):
         require_column(name, option, table.columns)
     for one, two in (("label", "sensitive"), ("label", "person"), ("sensitive", "person")):
@@ -142,7 +141,7 @@ class _Drafting:
         self.odd: list[str] = []  # values that may mean missing, as --missing takes them
         self.decided: list[str] = []  # what the user said of numbers
         for name, both in table.unclear.items():
-            for option in ("thousands", "decimals"):
+            for option in both.forms:
                 if name in named[option]:
                     table.columns[name] = replace(table.columns[name], form=both.forms[option])
                     self.decided.append(both.forms[option].said(name, both.example))
@@ -458,11 +457,7 @@ def missing_roles(table: RawTable, label: str, lacking: Sequence[str]) -> DoubtE
 
 
 def left_out(
-    rows: NDArray[np.bool_],
-    why: str,
-    read: NDArray[np.bool_],
-    y: NDArray[np.float64],
-    member: NDArray[np.float64],
+    rows: Mask, why: str, read: Mask, y: NDArray[np.float64], member: NDArray[np.float64]
 ) -> LeftOut:
     """Return a comparison of rows that are left out with the rows that are read.
 
@@ -506,7 +501,7 @@ def _without_missing(columns: Mapping[str, RawColumn], file_options: FileOptions
     roles = file_options.label, file_options.sensitive
     missing: dict[str, set[str]] = {name: set() for name in columns}
 
-    def meant(part: str) -> dict[str, list[str]]:
+    def named_by(part: str) -> dict[str, list[str]]:
         """Return the values that a part of the option means, by column."""
         named = [name for name in (*columns, REST) if part.startswith(f"{name}=")]
         name = max(named, key=len, default="")
@@ -515,8 +510,8 @@ def _without_missing(columns: Mapping[str, RawColumn], file_options: FileOptions
         found = {name: same_values(columns[name], value) for name in names}
         return {name: values for name, values in found.items() if values}
 
-    for part in values_in_list(file_options.missing, lambda part: bool(meant(part)), "missing"):
-        if not (found := meant(part)):
+    for part in values_in_list(file_options.missing, lambda part: bool(named_by(part)), "missing"):
+        if not (found := named_by(part)):
             raise DataError(
                 f"No column has the value that --missing names by {part!r}",
                 expected="; ".join(f"of {name!r} {shown(columns[name])}" for name in roles),
@@ -746,7 +741,8 @@ def naming_people(columns: Mapping[str, RawColumn], label: str, sensitive: str) 
     if np.isfinite(columns[sensitive].numbers).sum() > MOST_STATES:
         # Numbers such as ages grow, but two other columns show a person; a column tells itself.
         groups, known = [column.rows for column in others.values()], 3
-    once, found = first_rows(columns), {}
+    rows = [column.rows for column in columns.values() if not column.useless]
+    once, found = np.unique(_hashed(rows)[0], return_index=True)[1] if rows else np.arange(0), {}
     for name, column in others.items():
         present = column.counts[~column.missing]
         n, n_rows = len(present), int(present.sum())
@@ -790,12 +786,6 @@ def _hashed(columns: Sequence[NDArray[np.intp]]) -> tuple[NDArray[np.uint64], li
 def equal_rows(columns: Sequence[NDArray[np.intp]]) -> NDArray[np.intp]:
     """Return a number for each row, shape (n_rows,): equal for rows that are equal in all columns."""
     return np.unique(_hashed(columns)[0], return_inverse=True)[1]
-
-
-def first_rows(columns: Mapping[str, RawColumn]) -> NDArray[np.intp]:
-    """Return the first row of those that are equal in all columns but useless ones."""
-    rows = [column.rows for column in columns.values() if not column.useless]
-    return np.unique(_hashed(rows)[0], return_index=True)[1] if rows else np.arange(0)
 
 
 def copies(columns: Sequence[NDArray[np.intp]]) -> int:

@@ -109,10 +109,9 @@ def _source(draft: Draft) -> Iterator[str]:
     if source.column_names:
         yield f"column_names = {toml(source.column_names)}"
     (file,) = source.files
-    skipped = f", skip_lines = {file.skip_lines}" if file.skip_lines else ""
-    without = f", without_lines = {[*file.without_lines]}" if file.without_lines else ""
-    size = f", size = {file.size}" if file.size else ""
-    yield f"files = [{{ path = {toml(str(file.path))}{skipped}{without}{size} }}]"
+    given = {field: getattr(file, field) for field in ("skip_lines", "without_lines", "size")}
+    more = "".join(f", {field} = {toml(value)}" for field, value in given.items() if value)
+    yield f"files = [{{ path = {toml(str(file.path))}{more} }}]"
 
 
 def _entry(entry: Mapping[str, Any]) -> Iterator[str]:

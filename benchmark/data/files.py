@@ -97,7 +97,7 @@ def read_table(
     content = _content(path, most_mb) if content is None else content
     kind = _kind(content, path)
     size = len(content) if len(content) > LARGEST else None  # the card must allow so much to be unpacked
-    file = SourceFile(path=_from(path, folder), size=size, without_lines=_numbers(without_lines))
+    file = SourceFile(path=_from(path, folder), size=size, without_lines=_line_numbers(without_lines))
     source = Source(files=(file,), format=kind)
     remarks = []
     if kind in ("csv", "arff"):
@@ -131,7 +131,7 @@ def read_table(
     return _table(rows, source, path, remarks)
 
 
-def _numbers(lines: str | Sequence[str] | None) -> tuple[int, ...]:
+def _line_numbers(lines: str | Sequence[str] | None) -> tuple[int, ...]:
     texts = values_in_list(lines, str.isdecimal, "without-lines")
     if not all(text.isdecimal() and int(text) for text in texts):
         expected, got = "numbers of lines, such as 2,1005", repr(lines)
@@ -145,12 +145,7 @@ def frame_table(frame: pd.DataFrame, file: str) -> RawTable:
     return _table(rows_of_frame(frame, file), source, Path(file))
 
 
-def _table(
-    rows: RawRows,
-    source: Source,
-    path: Path,
-    remarks: Sequence[str] = (),
-) -> RawTable:
+def _table(rows: RawRows, source: Source, path: Path, remarks: Sequence[str] = ()) -> RawTable:
     """Return a table whose numbers are read in the form that all numbers of their column have."""
     if not len(rows.lines):
         expected = "rows below the header"
@@ -343,10 +338,9 @@ class _Layout(NamedTuple):
 
 def _samples(content: bytes, source: Source, path: Path) -> dict[str, list[_Row]]:
     """Return the first rows that are not blank by each separator of values, up to the first error of CSV."""
-    samples: dict[str, list[_Row]] = {}
     if source.format == "xlsx":
-        samples[","] = first_sheet(content, str(path))[:_SAMPLE_LINES]
-        return samples
+        return {",": first_sheet(content, str(path))[:_SAMPLE_LINES]}
+    samples: dict[str, list[_Row]] = {}
     lines = io.StringIO(decoded(content, source, str(path)), newline="")
     text = "".join(itertools.islice(lines, _SAMPLE_LINES))
     for delimiter in DELIMITERS:
@@ -385,9 +379,8 @@ def _layout(samples: Mapping[str, list[_Row]], location: str, named: Set[str]) -
     # R writes a header without a name for the rows' own names.
     at = next(headers, start - (start > 0 and len(rows[start - 1][1]) == width - 1))
     line, header = rows[at]
-    above = max(
-        (before for before, _ in samples[delimiter] if before < line), default=0
-    )  # also if it is blank
+    # A line of nothing but separators counts as well.
+    above = max((before for before, _ in samples[delimiter] if before < line), default=0)
     if len(header) == width - 1:
         if all(row[-1] == "" for _, row in rows[at + 1 :]):
             names = distinct_names([*header, ""])

@@ -88,7 +88,13 @@ class Dataset:
                 remedy="give the columns the names that they have in the file",
             )
         columns = {}
-        rows = rows.assign(**self._indicated(rows, specs))
+        indicators = {}
+        for name in itertools.chain(*(getattr(spec, "indicators", None) or () for spec in specs.values())):
+            codes, values = pd.factorize(rows[name].astype(object))
+            texts = [*(_spellings_of(value)[0] for value in values), ""]  # a missing value, code -1
+            indicators[name] = RawColumn.from_written(name, texts, codes)
+        indicated = _indicated(specs, indicators, lambda row: f"row {rows.index[row]!r}")
+        rows = rows.assign(**{name: column.cells for name, column in indicated})
         for name, spec in specs.items():
             codes, values = pd.factorize(rows[spec.source or name].astype(object))
             text, number = Coder(spec, self.card.source.decimal), Coder(spec)
@@ -104,18 +110,6 @@ class Dataset:
             if isinstance(spec, NumericColumn) and len(values) > 1 and (codes >= 0).all():
                 self._ask_for_unit(name, spec, {*states[:-1]}, len(rows))
         return pd.DataFrame(columns, index=rows.index)
-
-    def _indicated(self, rows: pd.DataFrame, specs: Specs) -> dict[str, NDArray[np.object_]]:
-        """Return the columns that indicators tell of new rows."""
-        import pandas as pd
-
-        columns = {}
-        for name in itertools.chain(*(getattr(spec, "indicators", None) or () for spec in specs.values())):
-            codes, values = pd.factorize(rows[name].astype(object))
-            texts = [*(_spellings_of(value)[0] for value in values), ""]  # a missing value, code -1
-            columns[name] = RawColumn.from_written(name, texts, codes)
-        found = _indicated(specs, columns, lambda row: f"row {rows.index[row]!r}")
-        return {name: column.cells for name, column in found}
 
     def _ask_for_unit(self, name: str, spec: NumericColumn, found: set[str | None], n_rows: int) -> None:
         """Warn that all of several rows are in the first or last bin of a column, if few of the data are."""
@@ -472,9 +466,8 @@ def read_records(card: Card, file: SourceFile, source: SourceBytes, joined: RawR
     read = np.ones(len(rows.lines), dtype=bool)
     if card.first_of is not None:
         column = rows.columns[card.first_of]
-        read[:] = False
+        read = _where(column, MISSING_MARKS.__contains__)
         read[np.unique(column.rows, return_index=True)[1]] = True
-        read |= _where(column, MISSING_MARKS.__contains__)
     for name, values in card.filter.items():
         read &= _where(rows.columns[name], frozenset(values).__contains__)
     for name, values in card.exclude.items():

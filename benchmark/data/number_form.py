@@ -79,9 +79,8 @@ class Unclear:
     @cached_property
     def example(self) -> str:
         """The first value that they read differently."""
-        return next(
-            text for text in self.values if len({form.number(text) for form in self.forms.values()}) > 1
-        )
+        forms = self.forms.values()
+        return next(text for text in self.values if len({form.number(text) for form in forms}) > 1)
 
     @property
     def readings(self) -> str:

@@ -7,7 +7,7 @@ import re
 from collections.abc import Iterable
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -15,9 +15,6 @@ from numpy.typing import NDArray
 from benchmark.data.card_parts import MISSING_MARKS
 from benchmark.data.number_form import PLAIN, NumberForm
 from benchmark.text.words import as_number, figure, share
-
-if TYPE_CHECKING:
-    pass
 
 # Open classes of numbers: a sign or word before the limit, or words behind it, and perhaps a unit.
 _OPEN = r"(?:(?:(?P<strict>{})|{})\s*(?P<first>[^\s=]+)|(?P<last>\S+?)\s*(?:{}))(?:\s+[a-z]+)?"
@@ -171,12 +168,8 @@ class RawColumn:
         Codes are far from all other numbers.
         """
         numbers = np.where(self.missing, np.nan, self.numbers)
-        odd = np.isnan(self.places) & ~self.missing
-        levels = len(np.unique(numbers[~np.isnan(numbers)]))
-        if not self.has_numbers:
-            odd[:] = False  # words are among few numbers as other categories are
-        if levels < _FEWEST_LEVELS:
-            return odd
+        # Words are among few numbers as other categories are.
+        odd = np.isnan(self.places) & ~self.missing & self.has_numbers
         for sign in (1, -1):
             ordered = np.unique(sign * numbers[~np.isnan(numbers)])[::-1]
             coded = [_CODE.fullmatch(figure(sign * number)) is not None for number in ordered]

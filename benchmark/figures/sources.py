@@ -23,7 +23,7 @@ _NEW, _MEAN = "#E3EEF6", "#9CC4DF"  # tints of the dots' blue; one is twice as d
 def draw_sources(
     sources: Sequence[str],
     means: Array,
-    errors: Array | None,
+    errors: Array,
     n_splits: int,
     *,
     title: str,
@@ -33,24 +33,16 @@ def draw_sources(
 ) -> Page:
     """Draw a contrast on each source, the largest on top, its mean, and the range of a new source.
 
-    ``means`` are over ``n_splits`` splits, with standard ``errors``; without these, sources have no intervals
-    of their own, and the range is the plain one. ``ends`` are the interval of the mean over sources, by
-    default Student's. ``gain`` names the axis.
+    ``means`` are over ``n_splits`` splits, with standard ``errors``, both of shape (n_sources,). ``ends`` are
+    the interval of the mean over sources, by default Student's. ``gain`` names the axis, in the unit of the
+    means.
     """
-    variances = None if errors is None else errors[None] ** 2
-    order = np.argsort(-means, kind="stable")
-    half = np.full(len(means), np.nan)
-    if errors is not None:
-        half = stdtrit(n_splits - 1.0, (1 + CONFIDENCE) / 2) * errors
+    variances, order = errors[None] ** 2, np.argsort(-means, kind="stable")
+    half = stdtrit(n_splits - 1.0, (1 + CONFIDENCE) / 2) * errors
     low, high = means - half, means + half
-    if ends is None:
-        [low_end], [high_end] = student_intervals(means[None])
-        ends = float(low_end), float(high_end)
-    new = [float(end) for [end] in prediction_intervals(means[None], variances)]
-    notes = []
-    if variances is not None:
-        between, chance = np.sqrt(heterogeneity(means[None], variances)[0]), np.sqrt(variances.mean())
-        notes = [f"Standard deviation between sources {between:.3f}, by chance within them {chance:.3f}."]
+    ends = ends or tuple(end for [end] in student_intervals(means[None]))
+    new = [end for [end] in prediction_intervals(means[None], variances)]
+    between, chance = np.sqrt(heterogeneity(means[None], variances)[0]), np.sqrt(variances.mean())
     labels = RowLabels([sources[i] for i in order], choice.width)
     page = Page(
         1,
@@ -59,7 +51,7 @@ def draw_sources(
         title=title,
         subtitle=f"Mean of {len(means)} sources: {means.mean():.3f} [{ends[0]:.3f}, {ends[1]:.3f}]. "
         f"A new source measured this way: {new[0]:.3f} to {new[1]:.3f}.",
-        notes=notes,
+        notes=[f"Standard deviation between sources {between:.3f}, by chance within them {chance:.3f}."],
         choice=choice,
         rows=labels,
     )
@@ -74,10 +66,9 @@ def draw_sources(
         )
     axes.grid(visible=False, axis="y")
     page.name_axes(gain, "source")
-    label = "a source" if errors is None else "a source, with its 95 % interval"
     page.legend_below(
         [
-            Line2D([], [], color=style.BLUE, marker="o", ls="" if errors is None else "-", label=label),
+            Line2D([], [], color=style.BLUE, marker="o", label="a source, with its 95 % interval"),
             Line2D([], [], color="black", label="mean"),
             Patch(color=_MEAN, label="95 % interval of the mean"),
             Patch(color=_NEW, label="95 % prediction interval of a new source, measured alike"),

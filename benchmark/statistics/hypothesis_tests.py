@@ -227,13 +227,16 @@ def flips_needed(n_tests: int, alpha: float) -> int:
     return max(N_FLIPS, math.ceil(n_tests / alpha))
 
 
-def holm(p_values: Array) -> Array:
+def holm(p_values: Array, *, undecided: bool = False) -> Array:
     r"""Return p-values corrected for their number, which bounds the chance of any false finding.
 
     With the m defined p-values in ascending order, the i-th becomes
-    :math:`\max_{j \le i} \min(1, (m - j + 1) p_j)`. NaN stays NaN and does not count as a test. Holm (1979),
-    A simple sequentially rejective multiple test procedure.
+    :math:`\max_{j \le i} \min(1, (m - j + 1) p_j)`. NaN stays NaN. It does not count as a test, or
+    counts as p = 1 if it is ``undecided``. Holm (1979), A simple sequentially rejective multiple test
+    procedure.
     """
+    if undecided:
+        return np.where(np.isnan(p_values), np.nan, holm(np.nan_to_num(p_values, nan=1.0)))
     corrected = np.full(len(p_values), np.nan)
     defined = np.flatnonzero(~np.isnan(p_values))
     order = defined[np.argsort(p_values[defined], kind="stable")]

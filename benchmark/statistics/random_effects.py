@@ -9,7 +9,7 @@ import numpy as np
 from scipy.special import stdtrit
 
 from benchmark.statistics.cells import Array
-from benchmark.statistics.intervals import CONFIDENCE, require_level
+from benchmark.statistics.intervals import CONFIDENCE
 
 _HALVINGS = 60
 
@@ -22,10 +22,7 @@ def heterogeneity(means: Array, variances: Array) -> Array:
     Consensus values and weighting factors; DerSimonian and Kacker (2007), Random-effects model for
     meta-analysis of clinical trials: an update.
     """
-    low, high = (
-        np.zeros(len(means)),
-        means.var(axis=1, ddof=1),
-    )  # of all tau^2, the variance of the means is most
+    low, high = np.zeros(len(means)), means.var(axis=1, ddof=1)  # no tau^2 is above this variance
     for _ in range(_HALVINGS):
         middle = (low + high) / 2
         with np.errstate(divide="ignore", invalid="ignore"):
@@ -37,12 +34,9 @@ def heterogeneity(means: Array, variances: Array) -> Array:
 
 
 def prediction_intervals(
-    means: Array,
-    variances: Array | None = None,
-    noise: Array | float | None = None,
-    confidence: float = CONFIDENCE,
+    means: Array, variances: Array | None = None, noise: Array | float | None = None
 ) -> tuple[Array, Array]:
-    r"""Return the ends of each row's prediction interval of the mean that a new source will have.
+    r"""Return the ends of each row's prediction interval, of 95 %, of the mean that a new source will have.
 
     It is for the measured mean, chance included: :math:`\bar y \pm t_{k-1} \sqrt{\tau^2 + v + s^2 / k}`. Here
     :math:`s^2` is the variance of the k means, :math:`\tau^2` their :func:`heterogeneity`, and v the variance
@@ -51,7 +45,6 @@ def prediction_intervals(
     Higgins, Thompson and Spiegelhalter (2009), A re-evaluation of random-effects meta-analysis; IntHout,
     Ioannidis, Rovers and Goeman (2016), Plea for routinely presenting prediction intervals in meta-analysis.
     """
-    require_level("confidence of intervals", confidence, usual=CONFIDENCE)
     k = means.shape[1]
     if k < 2:
         return np.full(len(means), np.nan), np.full(len(means), np.nan)
@@ -59,6 +52,6 @@ def prediction_intervals(
     single = spread if variances is None else heterogeneity(means, variances)
     if variances is not None:
         single = single + (variances.mean(axis=1) if noise is None else noise)
-    half = stdtrit(k - 1.0, (1 + confidence) / 2) * np.sqrt(single + spread / k)
+    half = stdtrit(k - 1.0, (1 + CONFIDENCE) / 2) * np.sqrt(single + spread / k)
     center = means.mean(axis=1)
     return center - half, center + half

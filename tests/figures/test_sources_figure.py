@@ -46,19 +46,3 @@ def test_dots_are_sorted_and_bands_are_the_intervals() -> None:
     for name, ends in {"mean": student_intervals(means[None]), "new source": new}.items():
         assert (bands[name].x0, bands[name].x1) == pytest.approx(np.ravel(ends), abs=1e-6)
     assert (axes.get_xlabel(), axes.get_ylabel()) == ("agreement", "source")
-
-
-def test_means_alone_have_no_intervals_of_their_own() -> None:
-    means = gains(11).mean(axis=1)
-    figure = draw_sources([*"abcdefghijk"], means, None, 10, title="Where it holds")
-    [axes] = panels(figure)
-    [band] = [patch for patch in axes.patches if patch.get_gid() == "new source"]
-    extents = band.get_extents().transformed(axes.transData.inverted())
-    assert (extents.x0, extents.x1) == pytest.approx(np.ravel(prediction_intervals(means[None])), abs=1e-6)
-    assert not any(
-        np.isfinite(segment).all()
-        for lines in axes.collections
-        for segment in lines.get_segments()
-        if len(segment)
-    )
-    assert overlapping(figure) == []

@@ -7,7 +7,6 @@ import pytest
 import scipy.stats
 from scipy.optimize import brentq
 
-from benchmark.errors import StatisticsError
 from benchmark.statistics.random_effects import heterogeneity, prediction_intervals
 
 
@@ -62,5 +61,3 @@ def test_the_noise_of_the_new_source_widens_its_interval() -> None:
 
 def test_one_source_says_nothing_of_the_next() -> None:
     assert np.isnan(prediction_intervals(np.array([[0.3]]))).all()
-    with pytest.raises(StatisticsError, match="confidence"):
-        prediction_intervals(np.ones((1, 3)), confidence=95)
