@@ -184,8 +184,8 @@ def ranked(goal: str, hidden: float, dose: float, test: str) -> pd.DataFrame:
     """Return how far each technique is from a goal, a row for each source."""
     own = means("doses")["mean"].loc[hidden_name("label", hidden), dose, test, METRICS[goal]]
     table_of = own.unstack("dataset").droplevel("classifier")
-    table_of = table_of[~table_of.index.duplicated()]  # doing nothing with C4.5 comes first
-    return table_of.reindex(techniques()).T
+    # Of doing nothing, the row with C4.5 comes first.
+    return table_of[~table_of.index.duplicated()].reindex(techniques()).T
 
 
 def reached_both(hidden: float, dose: float) -> list[str]:
@@ -205,12 +205,9 @@ class Planting:
 @cache
 def planting(goal: str, hidden: float, dose: float) -> Planting:
     """Return what planting in one's own rows says of the truth."""
-    truth = TRUTH if hidden else ORIGINAL
     some = reached_both(hidden, dose)
-    apparent, true = (
-        ranked(goal, hidden, dose, ORIGINAL).loc[some],
-        ranked(goal, hidden, 0.0, truth).loc[some],
-    )
+    apparent = ranked(goal, hidden, dose, ORIGINAL).loc[some]
+    true = ranked(goal, hidden, 0.0, TRUTH if hidden else ORIGINAL).loc[some]
     left = true.sub(true.min(axis=1), axis=0)
     choice = apparent.idxmin(axis=1)
     regrets = {name: left[who].to_numpy() for name, who in (("drop", DROP), ("nothing", NOTHING))}
@@ -218,8 +215,8 @@ def planting(goal: str, hidden: float, dose: float) -> Planting:
     regrets["own"] = np.array([left.loc[source, name] for source, name in choice.items()])
     halves = means("doses")["mean"].loc[hidden_name("label", hidden)]
     metric = f"tau_of_halves_{goal}"
-    ends = [halves.loc[dose, ORIGINAL, metric], halves.loc[0.0, truth, metric]]
-    taus = np.clip([own.droplevel([0, 1]).reindex(some).to_numpy() for own in ends], 0, 1)
+    ends = [halves.loc[dose, ORIGINAL, metric], halves.loc[0.0, TRUTH if hidden else ORIGINAL, metric]]
+    taus = np.clip([own.droplevel([0, 1]).reindex(apparent.index).to_numpy() for own in ends], 0, 1)
     ceiling = np.sqrt(np.prod(2 * taus / (1 + taus), axis=0))
     tau = tau_of(apparent.to_numpy(), true.to_numpy())
     return Planting(tau, ceiling, regrets)

@@ -1,4 +1,4 @@
-"""Statements on sources follow from their means."""
+"""Planting in one's own rows tells of the sources that reach its dose."""
 
 from collections.abc import Iterator
 
