@@ -1,4 +1,4 @@
-"""Planting in one's own rows tells of the sources that reach its dose."""
+"""Statements on sources follow from their means."""
 
 from collections.abc import Iterator
 
