@@ -47,25 +47,20 @@ _NUMBERS = ("score", "weight", "feature")
 def read_predictions(
     path: Path | str,
     *,
-    named: Set[str] = frozenset(),
     known: Mapping[str, Set[str]] | None = None,
-    thousands: str | Sequence[str] | None = None,
-    decimals: str | Sequence[str] | None = None,
     max_mb: float = MOST_MB,
-    encoding: str | None = None,
-    without_lines: str | Sequence[str] | None = None,
+    **reading: Any,
 ) -> pd.DataFrame:
     """Return a table of predictions, one row per person, from a file of CSV, Parquet, ARFF or Excel.
 
     :func:`benchmark.data.files.read_frame` reads it: Parquet keeps its types, and other values are text,
     without blanks around them. ``named`` are columns that are known to be in the header, ``known`` values by
-    column that are not missing, such as NA. The others are :class:`~benchmark.file_options.FileOptions`.
+    column that are not missing, such as NA. The others are :class:`~benchmark.file_options.FileOptions`:
+    ``thousands``, ``decimals``, ``max_mb``, ``encoding`` and ``without_lines``.
     Remarks for readers are in ``frame.attrs``. A DataError means that the file cannot be read, has no rows,
     or has a named column twice.
     """
-    reading: dict[str, Any] = {"thousands": thousands, "decimals": decimals, "encoding": encoding}
-    reading["without_lines"] = without_lines
-    frame = read_frame(Path(path), named=named, known=known, most_mb=max_mb, **reading)
+    frame = read_frame(Path(path), known=known, most_mb=max_mb, **reading)
     for name in known or ():
         if name not in frame:
             raise UnknownNameError("column", name, map(str, frame.columns))

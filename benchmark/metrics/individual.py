@@ -8,7 +8,7 @@ features as they are. Rows at the same distance share the remaining places among
 import functools
 import math
 from collections.abc import Callable, Iterator, Sequence
-from typing import Any, TypeAlias
+from typing import TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -126,7 +126,6 @@ def _favorable_neighbors(
     at least ``n_neighbors``; ``people``, shape (n_people, n_features), are the features of the people. Rows
     that tie for the last place count in part, so that the order of the rows does not matter.
     """
-    from scipy.spatial import KDTree
     from sklearn.neighbors import NearestNeighbors
 
     # Equal rows are searched once: tables of categories have few distinct rows.
@@ -135,11 +134,8 @@ def _favorable_neighbors(
     votes = np.bincount(which.ravel(), favorable)
     queries, query_of = np.unique(people, axis=0, return_inverse=True)
     # A tree helps with few features only; with many, matrix products are faster.
-    search: Callable[..., Any] = (
-        KDTree(points).query
-        if points.shape[1] <= _TREE_FEATURES
-        else NearestNeighbors(algorithm="brute").fit(points).kneighbors
-    )
+    algorithm = "kd_tree" if points.shape[1] <= _TREE_FEATURES else "brute"
+    search = NearestNeighbors(algorithm=algorithm).fit(points).kneighbors
     neighbors = np.empty(len(queries))
     for start in range(0, len(queries), _BLOCK):
         block = queries[start : start + _BLOCK]

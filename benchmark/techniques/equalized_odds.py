@@ -6,7 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from benchmark.techniques.base import Array, Tools
-from benchmark.techniques.post_processing import Adjustment, ErrorRatePostProcessing, Scored
+from benchmark.techniques.post_processing import Adjustment, ErrorRatePostProcessing, Scored, lottery
 from benchmark.techniques.registry import register
 
 Objective: TypeAlias = Literal["accuracy", "balanced_accuracy"]
@@ -47,14 +47,9 @@ class EqualizedOdds(ErrorRatePostProcessing):
         cells = 4 * table.deprived + 2 * table.y + (held_out.score > 0.5)
         counts = np.bincount(cells, minlength=8).reshape(2, 2, 2)
         favorable = derived_predictor(counts, self.objective)
-        seed = int(tools.rng.integers(2**63))  # drawn once, so that each call answers alike
-
-        def adjust(test: Scored) -> NDArray[np.bool_]:
-            lot = np.random.default_rng(seed).random(len(test.table))
-            chance = favorable[test.table.deprived.astype(int), (test.score > 0.5).astype(int)]
-            return np.asarray(lot < chance)
-
-        return adjust
+        return lottery(
+            lambda test: favorable[test.table.deprived.astype(int), (test.score > 0.5).astype(int)], tools
+        )
 
 
 def derived_predictor(counts: NDArray[np.int64], objective: Objective) -> Array:

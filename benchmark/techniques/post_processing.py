@@ -26,6 +26,12 @@ Adjustment: TypeAlias = Callable[[Scored], NDArray[np.bool_]]
 """A function from scored rows to whether each gets the favorable outcome, shape (n_rows,)."""
 
 
+def lottery(chance: Callable[[Scored], NDArray[np.float64]], tools: Tools) -> Adjustment:
+    """Return the adjustment that draws favorable outcomes by their chances, shape (n_rows,)."""
+    seed = int(tools.rng.integers(2**63))  # drawn once, so that each call answers alike
+    return lambda test: np.random.default_rng(seed).random(len(test.table)) < chance(test)
+
+
 class PostProcessing(Technique):
     """A technique that changes predictions and leaves data and classifier alone.
 

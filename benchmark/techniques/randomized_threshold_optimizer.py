@@ -4,11 +4,10 @@ from collections.abc import Sequence
 from typing import Annotated
 
 import numpy as np
-from numpy.typing import NDArray
 
 from benchmark.techniques._search import Search
 from benchmark.techniques.base import Array, Interval, Tools
-from benchmark.techniques.post_processing import Adjustment, GroupPostProcessing, Scored
+from benchmark.techniques.post_processing import Adjustment, GroupPostProcessing, Scored, lottery
 from benchmark.techniques.registry import register
 
 _SLACK = 1e-9  # a rate may miss its bound by this much, so that rounding decides nothing
@@ -60,13 +59,7 @@ class RandomizedThresholdOptimizer(GroupPostProcessing):
         scores = [2 * held_out.score[members == k] - 1 for k in range(len(groups))]
         threshold = np.zeros(len(held_out.table.schema.groups))
         threshold[groups] = parity_thresholds(scores, self.epsilon, self.gamma)
-        seed = int(tools.rng.integers(2**63))  # drawn once, so that each call answers alike
-
-        def adjust(test: Scored) -> NDArray[np.bool_]:
-            lot = np.random.default_rng(seed).random(len(test.table))
-            return np.asarray(lot < (2 * test.score - 1 - threshold[test.table.groups]) / self.gamma)
-
-        return adjust
+        return lottery(lambda test: (2 * test.score - 1 - threshold[test.table.groups]) / self.gamma, tools)
 
 
 def parity_thresholds(scores: Sequence[Array], epsilon: float, gamma: float) -> Array:

@@ -7,7 +7,7 @@ from numpy.typing import NDArray
 
 from benchmark.techniques._search import Search
 from benchmark.techniques.base import Array, Interval, Tools
-from benchmark.techniques.post_processing import Adjustment, ErrorRatePostProcessing, Scored
+from benchmark.techniques.post_processing import Adjustment, ErrorRatePostProcessing, Scored, lottery
 from benchmark.techniques.registry import register
 
 
@@ -46,15 +46,12 @@ class RelaxedEqualizedOdds(ErrorRatePostProcessing):
     def _adjust(self, held_out: Scored, tools: Tools) -> Adjustment:
         table, score = held_out.table, held_out.score
         rules = threshold_mixtures(score, table.y, table.deprived, self.tolerance)
-        seed = int(tools.rng.integers(2**63))  # drawn once, so that each call answers alike
 
-        def adjust(test: Scored) -> NDArray[np.bool_]:
-            lot = np.random.default_rng(seed).random(len(test.table))
-            deprived = test.table.deprived
-            chance = np.where(deprived, *(acceptance(test.score, *rules[group]) for group in (1, 0)))
-            return np.asarray(lot < chance)
+        def chance(test: Scored) -> Array:
+            favored, deprived = (acceptance(test.score, *rule) for rule in rules)
+            return np.where(test.table.deprived, deprived, favored)
 
-        return adjust
+        return lottery(chance, tools)
 
 
 def threshold_mixtures(
