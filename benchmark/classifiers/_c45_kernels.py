@@ -142,48 +142,6 @@ def _extended(array: Any, length: int) -> Any:
 
 
 @njit(cache=True, nogil=True)
-def distinct(codes: NDArray[np.int16], y: NDArray[np.int32]) -> tuple[NDArray[np.int32], NDArray[np.float64]]:
-    """Return the first position of each distinct row, ascending, and the number of equal rows.
-
-    ``codes``, shape (n_rows, n_features), are in C order.
-    """
-    n_rows, n_features = codes.shape
-    first, times = np.empty(n_rows, np.int32), np.empty(n_rows)
-    hashes = np.empty(n_rows, np.uint64)
-    # Numbers of distinct rows, each in the first free slot from its hash.
-    slots = np.full(1024, -1, np.int32)
-    n = 0
-    for row in range(n_rows):
-        key = np.uint64(y[row])
-        for f in range(n_features):
-            key = (key ^ np.uint64(codes[row, f])) * np.uint64(0x9E3779B97F4A7C15)
-            key ^= key >> np.uint64(29)
-        slot = key & np.uint64(slots.size - 1)
-        while True:
-            number = slots[slot]
-            if number < 0:
-                slots[slot], first[n], times[n], hashes[n] = n, row, 1.0, key
-                n += 1
-                break
-            if hashes[number] == key and y[first[number]] == y[row]:
-                same = True
-                for f in range(n_features):
-                    same &= codes[first[number], f] == codes[row, f]
-                if same:
-                    times[number] += 1.0
-                    break
-            slot = (slot + np.uint64(1)) & np.uint64(slots.size - 1)
-        if 2 * n > slots.size:
-            slots = np.full(4 * slots.size, -1, np.int32)
-            for number in range(n):
-                slot = hashes[number] & np.uint64(slots.size - 1)
-                while slots[slot] >= 0:
-                    slot = (slot + np.uint64(1)) & np.uint64(slots.size - 1)
-                slots[slot] = number
-    return first[:n], times[:n]
-
-
-@njit(cache=True, nogil=True)
 def grow(rows: Rows, n_classes: int, min_cases: float) -> Nodes:
     """Return the full tree, all nodes alive; ``rows`` are reordered, ``min_cases`` is a weight."""
     order, _, codes, y, weights, cardinality = rows

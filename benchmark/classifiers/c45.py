@@ -14,8 +14,8 @@ from sklearn.utils import Tags
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_array, check_consistent_length, check_is_fitted, validate_data
 
-from benchmark.classifiers._c45_kernels import LEAF, Limit, Nodes, Rows, collapse, distinct, grow, prune, walk
-from benchmark.data.table import CODE_DTYPE
+from benchmark.classifiers._c45_kernels import LEAF, Limit, Nodes, Rows, collapse, grow, prune, walk
+from benchmark.data.table import CODE_DTYPE, distinct
 from benchmark.errors import ClassifierError
 
 _MAX_CARDINALITY = int(np.iinfo(CODE_DTYPE).max)
@@ -180,8 +180,9 @@ class C45Classifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         codes, numbers = np.array(codes, order="C"), classes.astype(np.int32)  # copies, writable for kernels
         if sample_weight is None:
             # Equal rows become one row: sums of ones have no rounding, so the tree is the same.
-            first, weights = distinct(codes, numbers)
-            codes, numbers = codes[first], numbers[first]
+            cardinalities = (*self.cardinality_.tolist(), self.classes_.size)
+            first, row = distinct(np.vstack([codes.T, numbers]), cardinalities)
+            codes, numbers, weights = codes[first], numbers[first], np.bincount(row).astype(np.float64)
         rows = Rows(
             order=np.arange(len(codes), dtype=np.int32),
             scratch=np.empty(len(codes), dtype=np.int32),

@@ -427,3 +427,20 @@ def _inside(codes: NDArray[np.int16], cardinalities: NDArray[np.int64]) -> bool:
         # As an unsigned number, a negative code is larger than any number of states: one pass for both ends.
         return bool((codes.view(np.uint16).max(axis=0) < cardinalities).all())
     return bool((codes.min(axis=0) >= 0).all() and (codes.max(axis=0) < cardinalities).all())
+
+
+def distinct(
+    codes: NDArray[np.integer], cardinalities: tuple[int, ...]
+) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
+    """Return the first position of each distinct row, sorted by its codes, and every row's number among them.
+
+    ``codes``, shape (n_columns, n_rows), are from 0, and below their column's cardinality.
+    """
+    key, size = np.zeros(codes.shape[1], dtype=np.int64), 1
+    for column, states in zip(codes, cardinalities, strict=True):
+        if size > 2**62 // states:  # the key would overflow, so it is renumbered first
+            known, key = np.unique(key, return_inverse=True)
+            size = len(known)
+        key, size = key * states + column, size * states
+    _, first, inverse = np.unique(key, return_index=True, return_inverse=True)
+    return first, inverse

@@ -18,7 +18,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from benchmark.compiling import compiled
-from benchmark.data.table import Table
+from benchmark.data.table import Table, distinct
 from benchmark.errors import NotConvergedError
 from benchmark.techniques.base import Array, Convergence, Interval, Predictor, Technique, Tools
 from benchmark.techniques.encoding import Encoding, Treatment
@@ -80,7 +80,7 @@ class Design:
         # The less a column varies, the fewer nodes its level has.
         agreeing = [int((np.bincount(column) ** 2).sum()) for column in codes]
         levels = tuple(sorted(range(len(codes)), key=lambda i: -agreeing[i]))
-        first, inverse = _distinct(codes[list(levels)], tuple(encoding.cardinalities[i] for i in levels))
+        first, inverse = distinct(codes[list(levels)], tuple(encoding.cardinalities[i] for i in levels))
         cell = inverse * 4 + train.deprived * 2 + positive
         weight = np.bincount(cell, minlength=4 * len(first)) / len(train)
         return cls(encoding, np.ascontiguousarray(codes[:, first]), weight.reshape(-1, 2, 2), levels)
@@ -187,18 +187,6 @@ def _by_feature(pairs: Array, feature: NDArray[np.intp], value: Array, size: int
                 if a != b:
                     gram[feature[b], feature[a]] += value[a] * value[b] * pairs[a, b]
     return gram
-
-
-def _distinct(codes: Codes, cardinalities: tuple[int, ...]) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
-    """Return the first position of each distinct column of codes, sorted, and the number of every column."""
-    key, size = np.zeros(codes.shape[1], dtype=np.int64), 1
-    for column, states in zip(codes, cardinalities, strict=True):
-        if size > 2**62 // states:  # the key would overflow, so it is renumbered first
-            distinct, key = np.unique(key, return_inverse=True)
-            size = len(distinct)
-        key, size = key * states + column, size * states
-    _, first, inverse = np.unique(key, return_index=True, return_inverse=True)
-    return first, inverse
 
 
 class Objective(Protocol):

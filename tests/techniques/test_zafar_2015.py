@@ -17,7 +17,7 @@ from threadpoolctl import threadpool_limits
 
 from benchmark.conformance import check_technique, example_table
 from benchmark.data.card import load_card
-from benchmark.data.table import Table
+from benchmark.data.table import Table, distinct
 from benchmark.errors import NotConvergedError, TechniqueError
 from benchmark.experiment.prepare import embedded_network_path
 from benchmark.network.bif import read_bif
@@ -157,7 +157,7 @@ def test_what_fits_share_follows_from_the_table_alone() -> None:
 def test_rows_stay_distinct_where_the_number_of_possible_rows_overflows() -> None:
     codes = np.zeros((30, 40), dtype=np.intp)
     codes[0] = np.arange(40) % 20  # what tells rows apart is the first to overflow
-    first, inverse = shared._distinct(codes, (1024,) * 30)
+    first, inverse = distinct(codes, (1024,) * 30)
     assert len(first) == 20
     np.testing.assert_array_equal(codes[:, first][:, inverse], codes)
 
