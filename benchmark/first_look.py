@@ -139,7 +139,7 @@ def quick(
     **reading
         Further :class:`~benchmark.file_options.FileOptions`, as ``betabench quick --help`` explains them:
         ``unfavorable``, ``favored``, ``missing``, ``person``, ``drop``, ``keep``, ``thousands``,
-        ``decimals``, ``without_lines``, ``max_mb``, ``min_count``. Several values are a list or
+        ``decimals``, ``without_lines``, ``encoding``, ``max_mb``, ``min_count``. Several values are a list or
         ``"A,B"``; codes of missing values are ``{"age": -9}``, of all columns ``{"*": -9}``.
 
     Raises

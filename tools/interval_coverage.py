@@ -15,7 +15,7 @@ from scipy.special import stdtrit
 
 from benchmark.metrics import list_metrics
 from benchmark.runs.finished import read_frames
-from benchmark.statistics.cells import Cells, all_equal, to_cells
+from benchmark.statistics.cells import Array, Cells, all_equal, to_cells
 from benchmark.statistics.intervals import standard_errors, student_intervals
 from benchmark.statistics.random_effects import heterogeneity, prediction_intervals
 from benchmark.text.markdown import table as markdown_table
@@ -61,7 +61,7 @@ Shares = dict[str, list[float]]
 """What is estimated, and the share of its intervals that hold it for each of :data:`N`, or of :data:`K`."""
 
 
-def _held(values: NDArray[np.float64], truth: NDArray[np.float64] | float) -> NDArray[np.bool_]:
+def _held(values: Array, truth: Array | float) -> NDArray[np.bool_]:
     """Return which rows' intervals hold the true mean; ends may round."""
     low, high = student_intervals(values)
     slack = 1e-12 * np.abs(truth)
@@ -71,7 +71,7 @@ def _held(values: NDArray[np.float64], truth: NDArray[np.float64] | float) -> ND
 def made_up() -> Shares:
     """Return the coverage for values from known distributions."""
     rng = np.random.default_rng(12)
-    drawn: dict[str, tuple[Callable[[int], NDArray[np.float64]], float]] = {
+    drawn: dict[str, tuple[Callable[[int], Array], float]] = {
         "normal: mean, difference, improvement": (lambda n: rng.normal(size=(_MADE_UP, n)), 0.0),
         "exponential: mean": (lambda n: rng.exponential(size=(_MADE_UP, n)), 1.0),
         "lognormal: mean": (lambda n: rng.lognormal(size=(_MADE_UP, n)), float(np.exp(0.5))),
@@ -112,8 +112,8 @@ def _accuracy_held(n_train: int, rng: np.random.Generator) -> list[float]:
     truth = values.mean()
     shares = []
     for n in N:
-        low, high = student_intervals(values[:, :n], overlap=_HELD_OUT / (1 - _HELD_OUT))
-        shares.append(float(((low <= truth) & (truth <= high)).mean()))
+        ends = student_intervals(values[:, :n], overlap=_HELD_OUT / (1 - _HELD_OUT))
+        shares.append(float(_within(truth, ends).mean()))
     return shares
 
 
@@ -144,9 +144,8 @@ def _folds_held(shift: float, rng: np.random.Generator) -> list[float]:
         means = folds.reshape(len(folds), n, n_folds).mean(axis=2)
         cells = Cells(keys, means, np.full(len(folds), n), of_folds=folds)
         before, after = np.split(cells.split_distances(list_metrics()), 2)
-        low, high = student_intervals(before - after, overlap=1 / (n_folds - 1))
-        truth = (before - after).mean()
-        shares.append(float(((low <= truth) & (truth <= high)).mean()))
+        ends = student_intervals(before - after, overlap=1 / (n_folds - 1))
+        shares.append(float(_within((before - after).mean(), ends).mean()))
     return shares
 
 
@@ -172,7 +171,7 @@ def from_the_runs() -> Shares:
     return found
 
 
-def _against_the_baseline(cells: Cells) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+def _against_the_baseline(cells: Cells) -> tuple[Array, Array]:
     """Return differences to the baseline and improvements over it, pair by pair."""
     own = np.flatnonzero((cells.keys["technique"] != BASELINE).to_numpy())
     partner = cells.find(technique=BASELINE)[own]
@@ -181,13 +180,13 @@ def _against_the_baseline(cells: Cells) -> tuple[NDArray[np.float64], NDArray[np
     return cells.values[own] - cells.values[partner], distances[partner] - distances[own]
 
 
-def _whole(parts: list[NDArray[np.float64]] | tuple[NDArray[np.float64], ...]) -> NDArray[np.float64]:
+def _whole(parts: list[Array] | tuple[Array, ...]) -> Array:
     """Return the rows that have every repetition, and not the same value in all of them."""
     rows = np.vstack(parts)
     return rows[np.isfinite(rows).all(axis=1) & ~all_equal(rows)]
 
 
-def _resampled(population: NDArray[np.float64], n: int, rng: np.random.Generator) -> NDArray[np.float64]:
+def _resampled(population: Array, n: int, rng: np.random.Generator) -> Array:
     """Return for each row the share of the intervals of n of its values that hold its mean."""
     truth = population.mean(axis=1)
     rows = np.arange(len(population))[:, None]
@@ -206,7 +205,7 @@ def of_sources() -> dict[str, Shares]:
     the others.
     """
     rng = np.random.default_rng(19)
-    effects: dict[str, Callable[[tuple[int, int]], NDArray[np.float64]]] = {
+    effects: dict[str, Callable[[tuple[int, int]], Array]] = {
         "normal": lambda shape: rng.normal(size=shape),
         "lognormal": lambda shape: (rng.lognormal(size=shape) - np.exp(0.5)) / np.sqrt(np.e * (np.e - 1)),
         "t, 3 degrees of freedom": lambda shape: rng.standard_t(3, size=shape) / np.sqrt(3),
@@ -227,7 +226,7 @@ def _sources_held(
     k: int,
     spread: float,
     shared: float,
-    draw: Callable[[tuple[int, int]], NDArray[np.float64]],
+    draw: Callable[[tuple[int, int]], Array],
     rng: np.random.Generator,
 ) -> dict[str, float]:
     """Return how often each interval of k sources holds the mean, or the measured mean of a new source."""
@@ -254,15 +253,11 @@ def _sources_held(
     return {name: float(own.mean()) for name, own in held.items()}
 
 
-def _within(
-    truth: NDArray[np.float64], ends: tuple[NDArray[np.float64], NDArray[np.float64]]
-) -> NDArray[np.bool_]:
+def _within(truth: Array | float, ends: tuple[Array, Array]) -> NDArray[np.bool_]:
     return (ends[0] <= truth) & (truth <= ends[1])
 
 
-def _hartung_knapp(
-    means: NDArray[np.float64], variances: NDArray[np.float64]
-) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+def _hartung_knapp(means: Array, variances: Array) -> tuple[Array, Array]:
     """Return the interval of each row's weighted mean.
 
     Hartung and Knapp (2001), A refined method for the meta-analysis of controlled clinical trials.

@@ -1,12 +1,17 @@
 """Pages by hand of which some parts are computed, and files of findings."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from textwrap import fill
 
 from benchmark.text.writing import write_atomically
 
 _WIDTH = 125
+WORDS = (
+    *("none", "one", "two", "three", "four", "five", "six", "seven"),
+    *("eight", "nine", "ten", "eleven", "twelve", "thirteen"),
+)
+"""Words of numbers, from 0."""
 
 
 def with_part(page: str, begin: str, part: str, end: str) -> str:
@@ -21,8 +26,22 @@ def finding(title: str, answer: str, picture: str, tables: Iterable[str], lines:
 
     The last point says what would change our mind. Lines have at most 125 characters.
     """
-    reading = "\n".join(fill(f"- {line}", _WIDTH, subsequent_indent="  ") for line in lines)
-    return "\n\n".join([f"# {title}", fill(answer, _WIDTH), picture, *tables, reading]) + "\n"
+    return "\n\n".join([f"# {title}", fill(answer, _WIDTH), picture, *tables, points(lines)]) + "\n"
+
+
+def points(lines: Iterable[str]) -> str:
+    """Return a list in Markdown, a point for each text; lines have at most 125 characters."""
+    return "\n".join(fill(f"- {line}", _WIDTH, subsequent_indent="  ") for line in lines)
+
+
+def listed(texts: Sequence[str]) -> str:
+    """Return texts with commas and an "and"; "none" if there is none."""
+    return f"{', '.join(texts[:-1])} and {texts[-1]}" if len(texts) > 1 else "".join(texts) or WORDS[0]
+
+
+def named(names: Sequence[str]) -> str:
+    """Return names as code, as :func:`listed` does."""
+    return listed([f"`{name}`" for name in names])
 
 
 def write_all(files: Mapping[Path, bytes]) -> None:

@@ -37,7 +37,7 @@ from benchmark.text.writing import write_atomically
 from studies.agreement import tau_of
 from tools.estimates import Estimate, resampled, three, told, two
 from tools.findings.nested import DROP, FOLDER, NOTHING, run
-from tools.pages import write_all
+from tools.pages import points, write_all
 from tools.sources import first_of_sources
 
 VALUES, PAGE = FOLDER / "rates.csv", FOLDER / "RATES.md"
@@ -242,15 +242,16 @@ def page() -> str:
         f"**Beside the doses.** A hidden rate of .4 is a label gap of {three(low)} to {three(high)} on the "
         "ten datasets of [the findings](FINDINGS.md), where .10 is the most that is hidden.",
     ]
-    lines = "\n".join(fill(f"- {line}", 125, subsequent_indent="  ") for line in reading)
     head = ["hidden", "estimate", "review", *(f"ours, {two(planted)} planted" for planted in PLANTED)]
     second = ["hidden", "planted", "τ", "own planting", "dropping", "doing nothing", "the best"]
     blocks = [
         "# Hidden rates of label bias: an earlier review, repeated",
         fill(answer, 125),
         table(head, rows),
+        points(reading),
+        "The same by `restoration_distance`, ranks and distances:",
+        table(second, beside),
     ]
-    blocks += [lines, "The same by `restoration_distance`, ranks and distances:", table(second, beside)]
     return "\n\n".join(blocks) + "\n"
 
 

@@ -31,7 +31,7 @@ from studies.agreement import classifier_agreement
 
 __all__ = ["FOLDER", "agreement", "changes", "findings", "numbers", "shown_on", "tau_over_datasets"]
 from tools.estimates import draw_estimate, signed, two
-from tools.pages import finding, write_all
+from tools.pages import finding, named, write_all
 
 FOLDER = Path(__file__).resolve().parents[2] / "results" / "learners"
 FINDINGS, NUMBERS, FIGURE = FOLDER / "FINDINGS.md", FOLDER / "NUMBERS.md", FOLDER / "figures" / "tau.png"
@@ -328,12 +328,6 @@ def moves(metric: str) -> tuple[int, int, int]:
     own = _pooled(changes())
     own = own[(own["metric"] == metric) & own["improvement_low"].notna() & (own["technique"] != UNTREATED)]
     return int((own["improvement_low"] > 0).sum()), int((own["improvement_high"] < 0).sum()), len(own)
-
-
-def named(names: list[str]) -> str:
-    """Return names as code, with commas and an "and"."""
-    told = [f"`{name}`" for name in names]
-    return (told[0] if len(told) == 1 else f"{', '.join(told[:-1])} and {told[-1]}") if told else "none"
 
 
 def findings() -> str:

@@ -43,7 +43,7 @@ from benchmark.statistics.restoration import (
 )
 from benchmark.text.markdown import table
 from tools.estimates import Estimate, resampled, student_estimate, three, two
-from tools.pages import finding, with_part, write_all
+from tools.pages import WORDS, finding, named, points, with_part, write_all
 from tools.sources import first_of_sources
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -55,10 +55,6 @@ LEFT_OUT = ("attrition", "ricci")
 
 LEVEL = 0.4
 REASONS = (NOTHING_TO_UNDO, NO_EFFECT_SHOWN, NO_REFERENCE)
-WORDS = (
-    *("none", "one", "two", "three", "four", "five", "six", "seven"),
-    *("eight", "nine", "ten", "eleven", "twelve", "thirteen"),
-)
 _BEGIN, _END = "<!-- suite: python -m tools.findings.suite -->", "<!-- suite ends -->"
 _PLACE = ["dataset", "level", "technique"]
 _INTRODUCTION = (
@@ -514,16 +510,6 @@ def undo_rows() -> str:
     return table(head, rows)
 
 
-def named(names: Sequence[str]) -> str:
-    """Return names as code, with commas and an "and"."""
-    return listed([f"`{name}`" for name in names])
-
-
-def listed(told: Sequence[str]) -> str:
-    """Return words with commas and an "and"."""
-    return told[0] if len(told) == 1 else f"{', '.join(told[:-1])} and {told[-1]}"
-
-
 @cache
 def findings() -> tuple[str, str]:
     """Return the page of findings, and what NUMBERS.md says besides.
@@ -539,7 +525,7 @@ def findings() -> tuple[str, str]:
     near, every = closed(comparable_pairs()), comparable_pairs()
     losers, singly = deprived_among_losers(), named_singly()
     places = {
-        name: listed([f"`{place}`" for place in singly.loc[singly["technique"] == name, "dataset"]])
+        name: named([*singly.loc[singly["technique"] == name, "dataset"]])
         for name in singly.sort_values("improvement", ascending=False)["technique"].unique()
     }
     best = singly.loc[singly["improvement"].idxmax()]
@@ -581,10 +567,10 @@ def findings() -> tuple[str, str]:
     ]
     how, which = reading(told)
     not_shown, aside = limits(told, near, every)
-    apart = "\n".join(fill(f"- {line}", 125, subsequent_indent="  ") for line in [*more, which, *aside])
     title = "Who gets back what a bias took, and who pays? Eleven techniques on fifteen datasets"
     picture = "![What techniques give back, cost and gain, dataset by dataset](figures/goals.png)"
-    return finding(title, introduction, picture, [goals_table(LEVEL)], [*people, how, *not_shown]), apart
+    page = finding(title, introduction, picture, [goals_table(LEVEL)], [*people, how, *not_shown])
+    return page, points([*more, which, *aside])
 
 
 def reading(told: pd.DataFrame) -> list[str]:
@@ -729,10 +715,7 @@ def claims() -> str:
             "bias.",
         ],
     }
-    return "\n\n".join(
-        f"### {title}\n\n" + "\n".join(fill(f"- {line}", 125, subsequent_indent="  ") for line in lines)
-        for title, lines in told_claims.items()
-    )
+    return "\n\n".join(f"### {title}\n\n{points(lines)}" for title, lines in told_claims.items())
 
 
 def numbers() -> str:
