@@ -260,7 +260,7 @@ class Experiment(Identifying):
             if name not in computed:
                 got, remedy = "it is not among 'metrics'", "add it to 'metrics', or take it out of 'headline'"
             elif get_metric(name).compare == "each_group":
-                got = "it has a value for each group"
+                got = "it has one value for each group"
                 remedy = "take it out of 'headline'; metrics.csv and 'betabench report' have its values"
             else:
                 continue
