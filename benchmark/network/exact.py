@@ -7,7 +7,7 @@ from numba import njit
 from numpy.typing import NDArray
 
 from benchmark.errors import NetworkError
-from benchmark.network._counts import group, score_counts
+from benchmark.network._counts import Rows, score_counts
 from benchmark.network.structure_scores import Constraints, SetScores
 
 MAX_COLUMNS = 16
@@ -69,7 +69,7 @@ def _useful(scores: SetScores, constraints: Constraints) -> NDArray[np.bool_]:
     for child, (required, allowed) in enumerate(zip(constraints.required, constraints.allowed, strict=True)):
         r = rows.cardinalities[child]
         if scores.name == "bic":
-            parents = group(rows.words, rows.bits(all_columns ^ 1 << child), rows.weights)[1]
+            parents = rows.grouped(all_columns ^ 1 << child).weights
             ceiling = score_counts(rows.weights, 0.0) - score_counts(parents, 0.0)
             bound = ceiling - scores.penalty * (r - 1) * cells
         else:
@@ -103,19 +103,19 @@ def _count_sets(scores: SetScores, useful: NDArray[np.bool_]) -> NDArray[np.floa
     # The column of most states is decided first: without it the table shrinks most.
     order = sorted(range(rows.n_columns), key=lambda column: (rows.cardinalities[column], column))
 
-    def decide(mask: int, undecided: int, words: NDArray[np.uint64], weights: NDArray[np.int64]) -> None:
+    def decide(mask: int, undecided: int, rows: Rows) -> None:
         if undecided == 0:
-            values[mask] = scores.record(mask, weights)
+            values[mask] = scores.record(mask, rows.weights)
             return
         column = order[undecided - 1]
         rest = mask
         for other in order[: undecided - 1]:
             rest |= 1 << other
-        decide(mask, undecided - 1, *group(words, rows.bits(rest), weights))
+        decide(mask, undecided - 1, rows.grouped(rest))
         if needed[mask | 1 << column]:
-            decide(mask | 1 << column, undecided - 1, words, weights)
+            decide(mask | 1 << column, undecided - 1, rows)
 
-    decide(0, rows.n_columns, rows.words, rows.weights)
+    decide(0, rows.n_columns, rows)
     return values
 
 

@@ -22,7 +22,7 @@ from numpy.typing import NDArray
 
 from benchmark.data.card_parts import ScoreName
 from benchmark.errors import NetworkError
-from benchmark.network._counts import Rows, group, members, score_counts
+from benchmark.network._counts import Rows, members, score_counts
 
 
 def column_label(column: int, names: Sequence[str] | None) -> str:
@@ -188,7 +188,7 @@ class SetScores:
                 counts = np.bincount(cell * states + rows.codes[column], rows.weights)
                 self.record(mask, counts.astype(np.int64))
             elif cells * states <= _MOST_CELLS:
-                self.record(mask, group(rows.words, rows.bits(mask), rows.weights)[1])
+                self.record(mask, rows.grouped(mask).weights)
             else:
                 self._known[mask] = -math.inf
 
