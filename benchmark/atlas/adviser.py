@@ -33,13 +33,14 @@ from benchmark.atlas.recommenders import (
     recommended,
 )
 from benchmark.atlas.regret import ALL, REGRET_COLUMNS, Verdict, corrected, p_of_contrasts, rows_of, verdict
-from benchmark.atlas.scenarios import Array, Scenarios, scenarios_of, undo_reasons
+from benchmark.atlas.scenarios import Scenarios, scenarios_of, undo_reasons
 from benchmark.atlas.tables import Tables, read_table, read_tables
 from benchmark.columns import BRITISH, GOALS, RESTORE, UNTREATED
 from benchmark.declarations import declaration_dir, title_of
 from benchmark.errors import ExperimentError, ReportError, UnknownNameError
 from benchmark.experiment.entries import TechniqueEntry
 from benchmark.experiment.first_file import TECHNIQUES as TRIED_BY_QUICK
+from benchmark.statistics.cells import Array
 from benchmark.statistics.hypothesis_tests import sign_flip_interval, sign_flip_p_values
 from benchmark.statistics.random_effects import prediction_intervals
 from benchmark.statistics.recommendation import EQUAL

@@ -33,7 +33,6 @@ from benchmark.atlas.recommenders import (
 from benchmark.atlas.regret import ALL, HIDDEN, TO_UNDO, regret_table, rows_of
 from benchmark.atlas.scenarios import (
     SCENARIO,
-    Array,
     Scenarios,
     hidden_scenarios_of,
     names_of,
@@ -42,6 +41,7 @@ from benchmark.atlas.scenarios import (
 )
 from benchmark.atlas.tables import Tables, read_tables, write_table
 from benchmark.columns import EQUALISE, GOALS, RESTORE
+from benchmark.statistics.cells import Array
 from benchmark.statistics.hypothesis_tests import sign_flip_interval
 from benchmark.statistics.intervals import student_intervals
 from benchmark.statistics.recommendation import EQUAL

@@ -10,7 +10,8 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from benchmark.atlas.features import FEATURES
-from benchmark.atlas.scenarios import SCENARIO, Array, Scenarios
+from benchmark.atlas.scenarios import SCENARIO, Scenarios
+from benchmark.statistics.cells import Array
 from benchmark.statistics.recommendation import EQUAL
 
 NOTHING, DROP, AVERAGE, KIND, WRONG_KIND = "nothing", "drop", "average", "kind", "wrong_kind"

@@ -20,9 +20,10 @@ from benchmark.atlas.recommenders import (
     cluster_means,
     each,
 )
-from benchmark.atlas.scenarios import Array, Scenarios
+from benchmark.atlas.scenarios import Scenarios
 from benchmark.columns import RESTORE
 from benchmark.seeding import generator
+from benchmark.statistics.cells import Array
 from benchmark.statistics.hypothesis_tests import (
     holm,
     sign_flip_interval,

@@ -14,7 +14,7 @@ from benchmark.atlas.file import Atlas
 from benchmark.atlas.means import ALLOWED, BY_CHANCE, EVEN, ODD, VALUES
 from benchmark.columns import EQUALISE, GOAL_METRICS, ORIGINAL, TRUTH, UNTREATED
 from benchmark.statistics.answers import is_constant
-from benchmark.statistics.cells import ROUNDING, first_true
+from benchmark.statistics.cells import ROUNDING, Array, first_true
 from benchmark.statistics.recommendation import EQUAL
 from benchmark.statistics.restoration import HARDLY_MOVED, NO_REFERENCE, NOTHING_TO_UNDO
 
@@ -25,8 +25,6 @@ SCENARIO = ("dataset", "bias", "level", "classifier")
 
 PEOPLE = ("given_back", BY_CHANCE, "in_their_place")
 """Shares of people that stand beside the values."""
-
-Array = NDArray[np.float64]
 
 
 @dataclass(frozen=True, eq=False)

@@ -13,7 +13,6 @@ from typing import NamedTuple
 
 import numpy as np
 import pandas as pd
-from numpy.typing import NDArray
 from scipy.optimize import linprog
 from scipy.special import stdtrit
 
@@ -21,7 +20,7 @@ from benchmark.bias import Rows
 from benchmark.data import Table
 from benchmark.data.load import load_dataset
 from benchmark.experiment.plan import load_experiment
-from benchmark.statistics.cells import ROUNDING
+from benchmark.statistics.cells import ROUNDING, Array
 from benchmark.statistics.intervals import CONFIDENCE
 from benchmark.text.markdown import table
 from benchmark.text.writing import plain_or_packed
@@ -45,8 +44,6 @@ RECOVERED = 0.9
 """Least recovery that counts as one, by the rule of the experiment's file."""
 
 HOLDS, FAILS, OPEN = "holds", "fails", "?"
-
-Array = NDArray[np.float64]
 
 
 @cache

@@ -21,7 +21,7 @@ from benchmark.figures import style
 from benchmark.figures.page import Page, RowLabels
 from benchmark.figures.style import line_style
 from benchmark.metrics import list_metrics
-from benchmark.statistics.cells import Cells, distance, to_cells
+from benchmark.statistics.cells import Array, Cells, distance, to_cells
 from benchmark.techniques import get_technique
 from benchmark.text.writing import plain_or_packed
 from studies.agreement import tau_interval, tau_of, tau_of_halves
@@ -29,8 +29,6 @@ from tools.estimates import RESAMPLES, Estimate, draw_estimate, student_estimate
 from tools.pages import with_part, write_all
 
 __all__ = ["PAGES", "TABLES", "claims", "corrected", "draw", "mitigation", "with_tables"]
-
-Array = NDArray[np.float64]
 
 ROOT = Path(__file__).resolve().parents[2]
 RESULTS = ROOT / "results"

@@ -21,7 +21,6 @@ from textwrap import fill
 
 import numpy as np
 import pandas as pd
-from numpy.typing import NDArray
 
 from benchmark.bias.doses import Dose
 from benchmark.columns import ORIGINAL, TRUTH, parted_name
@@ -32,6 +31,7 @@ from benchmark.experiment.plan import Experiment, load_experiment
 from benchmark.experiment.prepare import PreparedDataset, PreparedExperiment, prepare_experiment
 from benchmark.experiment.run import compute
 from benchmark.experiment.store import Store
+from benchmark.statistics.cells import Array
 from benchmark.text.markdown import table
 from benchmark.text.writing import write_atomically
 from studies.agreement import tau_of
@@ -46,8 +46,6 @@ PLANTED = (0.2, 0.4)
 SPLITS = 6
 _METRICS = ("discrimination", "accuracy", "restoration_distance")
 _CELL = ["dataset", "hidden", "planted", "technique"]
-
-Array = NDArray[np.float64]
 
 
 def datasets() -> list[str]:

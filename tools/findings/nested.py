@@ -16,12 +16,12 @@ from pathlib import Path
 
 import numpy as np
 import pandas as pd
-from numpy.typing import NDArray
 
 from benchmark.columns import EQUALISE, GOAL_METRICS, GOALS, ORIGINAL, RESTORE, TRUTH, hidden_name
 from benchmark.figures import style
 from benchmark.figures.page import Page, RowLabels
 from benchmark.runs.finished import RunFrames, read_frames
+from benchmark.statistics.cells import Array
 from benchmark.text.markdown import table
 from studies.agreement import tau_of, tau_of_halves
 from tools.estimates import Estimate, student_estimate, three, told, two
@@ -43,8 +43,6 @@ COLUMNS = (
     *("regret", "regret_low", "regret_high", "drop_regret", "nothing_regret", "datasets"),
 )
 _DIGITS = 4  # of the table that ships
-
-Array = NDArray[np.float64]
 
 
 @cache

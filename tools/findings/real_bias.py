@@ -20,7 +20,6 @@ from textwrap import fill
 
 import numpy as np
 import pandas as pd
-from numpy.typing import NDArray
 
 from benchmark.bias import Bias, make_step
 from benchmark.bias.doses import solve_doses
@@ -32,6 +31,7 @@ from benchmark.experiment.prepare import PreparedDataset, PreparedExperiment, pr
 from benchmark.figures import style
 from benchmark.figures.page import Page, RowLabels
 from benchmark.runs.finished import RunFrames, read_frames
+from benchmark.statistics.cells import Array
 from benchmark.statistics.decisions import measures_of_decisions, share_counts
 from benchmark.text.markdown import table
 from studies.agreement import tau_interval, tau_of_halves
@@ -49,8 +49,6 @@ ALIKE = 0.01
 SURE = 3.0
 """Standard errors of drawn resamples by which an end of an interval must differ from what it decides on."""
 SHARES = ("given_back", "paid", "in_their_place")
-
-Array = NDArray[np.float64]
 
 
 @cache

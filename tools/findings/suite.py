@@ -18,7 +18,6 @@ from textwrap import fill
 
 import numpy as np
 import pandas as pd
-from numpy.typing import NDArray
 
 from benchmark.columns import DECISION_COUNTS, EQUALISE, GOAL_METRICS, GOALS, RESTORE
 from benchmark.figures import style
@@ -29,6 +28,7 @@ from benchmark.runs.finished import RunFrames, read_frames
 from benchmark.runs.verdicts import baselines_of
 from benchmark.statistics.across import ALPHA
 from benchmark.statistics.answers import ACCURACY
+from benchmark.statistics.cells import Array
 from benchmark.statistics.decisions import AGREEMENT, LEAST_PEOPLE, SHARES, share_counts
 from benchmark.statistics.hypothesis_tests import corrected_t_p_values, holm, smallest_difference
 from benchmark.statistics.intervals import standard_errors
@@ -82,8 +82,6 @@ _WHERE = (
     "holds the gain which is measured on a new source in 95 of 100 cases, if it is drawn as these were "
     "([formula](../../docs/statistics.md#where-it-holds)). Here each interval has 95 % by itself."
 )
-
-Array = NDArray[np.float64]
 
 
 @cache
@@ -192,31 +190,34 @@ def gains_of_splits(goal: str, technique: str) -> pd.DataFrame:
     return nearer.unstack("repetition").loc[list(among)]
 
 
+def errors_of(gained: pd.DataFrame) -> Array:
+    """Return the standard error of each dataset's mean over splits, corrected for their overlap."""
+    overlap = np.array([run().resampling.overlaps[name] for name in gained.index])
+    return standard_errors(gained.to_numpy(), overlap)
+
+
 def where_it_holds() -> str:
     """Return a table of what differs between datasets, and of the gain on a new one."""
     rows = []
     for goal in GOALS:
         for technique in techniques():
             values = gains_of_splits(goal, technique)
-            of = values.to_numpy()
-            overlap = np.array([run().resampling.overlaps[name] for name in values.index])
-            centers, variances = of.mean(axis=1)[None], standard_errors(of, overlap)[None] ** 2
+            centers, variances = values.to_numpy().mean(axis=1)[None], errors_of(values)[None] ** 2
             between, chance = np.sqrt(heterogeneity(centers, variances)[0]), np.sqrt(variances.mean())
             new = [three(float(end)) for [end] in prediction_intervals(centers, variances)]
             mean, low, high = map(three, student_estimate(centers[0]))
             cells = [f"{mean} [{low}, {high}]", *map(three, (between, chance)), " to ".join(new)]
-            rows.append([goal, f"`{technique}`", str(len(of)), *cells])
+            rows.append([goal, f"`{technique}`", str(len(values)), *cells])
     return table(["goal", "technique", "datasets", "gain", "between", "chance", "on a new source"], rows)
 
 
 def draw_where_it_holds() -> bytes:
     """Draw the gain of the technique nearest to the clean model, a dot for each dataset."""
     values = gains_of_splits(RESTORE, "drop_sensitive")
-    overlap = np.array([run().resampling.overlaps[name] for name in values.index])
     page = draw_sources(
         list(values.index),
         values.to_numpy().mean(axis=1),
-        standard_errors(values.to_numpy(), overlap),
+        errors_of(values),
         values.shape[1],
         title="Where does dropping the group restore decisions?",
         gain=f"nearer to the clean model than doing nothing, β = {LEVEL:g}",
