@@ -106,9 +106,9 @@ class Scorer:
         self._codes = test.groups
         self._roles = 2 * ~np.isin(self._codes, schema.deprived_codes) + test.y.astype(np.int64)
         self._strata_name = strata
-        self._labeled = labeled_groups(self._codes, test.y)
         self._strata = None if strata is None else test.codes[:, schema.index(strata)]
         self._features = _features(test) if "features" in self._needs else None
+        self._labeled = labeled_groups(self._codes, test.y)
         self.attributes = tuple(attributes)
         self._joint: tuple[NDArray[np.int64], NDArray[np.int64]] | None = None
         if attributes:
