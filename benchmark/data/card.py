@@ -296,8 +296,8 @@ class Card(CardTable):
         if (join := self.source.join) is not None:
             facts["join"] = [join.column, join.key, join.file.sha256, join.file.skip_lines]
         facts["files"] = [(file.sha256, file.skip_lines) for file in self.source.files]
-        if any(file.without_lines for file in self.source.files):
-            facts["without_lines"] = [file.without_lines for file in self.source.files]
+        if any(left_out := [file.without_lines for file in self.source.all_files]):
+            facts["without_lines"] = left_out
         # A list, because the order of columns can change a result, and JSON's keys are sorted.
         prose = {"source", "description", *without}
         columns = self.columns.items()

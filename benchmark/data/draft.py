@@ -141,10 +141,9 @@ class _Drafting:
         self.odd: list[str] = []  # values that may mean missing, as --missing takes them
         self.decided: list[str] = []  # what the user said of numbers
         for name, both in table.unclear.items():
-            for option in both.forms:
-                if name in named[option]:
-                    table.columns[name] = replace(table.columns[name], form=both.forms[option])
-                    self.decided.append(both.forms[option].said(name, both.example))
+            if (form := both.chosen(name, named)) is not None:
+                table.columns[name] = replace(table.columns[name], form=form)
+                self.decided.append(form.said(name, both.example))
         self.raw = _without_missing(table.columns, file_options)  # at first with all rows
         # Columns that seem to name people, with their numbers of values and rows.
         self.naming = {} if named["person"] else naming_people(self.raw, self.label, self.sensitive)

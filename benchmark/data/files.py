@@ -230,14 +230,18 @@ def read_frame(
         other = table.twins[twins[0]][0]
         refuse_repeated(twins, f"name {other!r} if the second is meant, or ")
     remarks, unclear = [*table.remarks], dict(table.unclear)
-    for option, given in (("thousands", thousands), ("decimals", decimals)):
-        for name in values_in_list(given, table.columns.__contains__, option):
-            if name not in table.columns:
-                raise UnknownNameError("column", name, table.columns)
-            if name in unclear:
-                example, form = unclear[name].example, unclear.pop(name).forms[option]
-                table.columns[name] = replace(table.columns[name], form=form)
-                remarks.append(form.said(name, example))
+    chosen = {
+        option: values_in_list(given, table.columns.__contains__, option)
+        for option, given in (("thousands", thousands), ("decimals", decimals))
+    }
+    for name in itertools.chain.from_iterable(chosen.values()):
+        if name not in table.columns:
+            raise UnknownNameError("column", name, table.columns)
+    for name, both in table.unclear.items():
+        if (form := both.chosen(name, chosen)) is not None:
+            del unclear[name]
+            table.columns[name] = replace(table.columns[name], form=form)
+            remarks.append(form.said(name, both.example))
     columns, written_na = {}, []
     for name, column in table.columns.items():
         column = replace(column, marks=column.marks - (known or {}).get(name, frozenset()))
@@ -407,8 +411,9 @@ def read_rows(
     content is not of its format or encoding, is empty, or has a line that does not fit the header.
     """
     if source.format in ("parquet", "rda"):
+        _require_none(file.without_lines, location)
         return rows_of_frame(packed_frame(content, location, source.format), location)
-    lines, without = array("q"), {*file.without_lines}
+    lines, without, passed = array("q"), {*file.without_lines}, set[int]()
     try:
         given, rows = _opened(content, source, file, location)
         header = distinct_names(given)
@@ -418,6 +423,7 @@ def read_rows(
         ]
         for line, row in rows:
             if line in without:
+                passed.add(line)
                 continue
             if len(row) != len(header):
                 others = list[int]()
@@ -441,6 +447,7 @@ def read_rows(
             got=f"{error}, in the row below line {lines[-1]}" if lines else str(error),
             remedy="correct the quotes there, or 'delimiter' in the card; the file may be truncated",
         ) from error
+    _require_none(without - passed, location)
     columns = {
         header[i]: RawColumn.from_written(header[i], values, np.array(codes, dtype=np.intp))
         for i, values, codes in kept
@@ -449,6 +456,17 @@ def read_rows(
     renamed = {name: own for name, own in zip(header, given, strict=True) if name != own}
     files = np.full(len(lines), location, dtype=object)
     return RawRows(header, columns, np.array(lines, dtype=np.intp), files, renamed, padded)
+
+
+def _require_none(lines: Collection[int], location: str) -> None:
+    """Raise a DataError if there are lines to leave out that a file does not have."""
+    if lines:
+        raise DataError(
+            f"Lines of {location} cannot be left out",
+            expected="numbers of lines, or of rows of a sheet, that are below the header and not blank",
+            got=few([*map(str, sorted(lines))]),
+            remedy="correct --without-lines, or 'without_lines' in the card",
+        )
 
 
 def _padded(values: Collection[str]) -> str:

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Literal, get_args
 
+from benchmark.errors import DataError
 from benchmark.text.words import as_number
 
 _MARKS = (".", ",")  # decimal marks
@@ -81,6 +82,14 @@ class Unclear:
         """The first value that they read differently."""
         forms = self.forms.values()
         return next(text for text in self.values if len({form.number(text) for form in forms}) > 1)
+
+    def chosen(self, column: str, named: Mapping[str, Sequence[str]]) -> NumberForm | None:
+        """Return the form of the option that names a column, or None; a DataError says that both do."""
+        options = [option for option in self.forms if column in named[option]]
+        if len(options) > 1:
+            problem = f"{column!r} is named by --{' and by --'.join(options)}"
+            raise DataError(problem, got=f"{self.example!r}, {self.readings}", remedy="name it once")
+        return self.forms[options[0]] if options else None
 
     @property
     def readings(self) -> str:

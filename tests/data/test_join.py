@@ -70,6 +70,8 @@ def test_a_short_line_among_the_rows(joined: Callable[..., Path]) -> None:
 def test_the_digest_holds_it(joined: Callable[..., Path], write_card: WriteCard) -> None:
     card = load_card(joined())
     other = load_card(joined(PEOPLE, ROWS, ('key = "id"', 'key = "id.1"')))
-    assert len({card.digest, other.digest, load_card(write_card(SOURCE, rows=None)).digest}) == 3
+    shorter = load_card(joined(PEOPLE, ROWS, ('people.csv" }', 'people.csv", without_lines = [4] }')))
+    alone = load_card(write_card(SOURCE, rows=None))
+    assert len({own.digest for own in (card, other, shorter, alone)}) == 4
     with pytest.raises(CardError, match=r"source\.join\.key"):
         load_card(joined(PEOPLE, ROWS, ('key = "id"\n', "")))

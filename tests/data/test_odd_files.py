@@ -600,3 +600,5 @@ def test_lines_that_are_no_rows_are_left_out_by_what_is_proposed(below: list[str
     assert f"Lines that are left out: 2, {', '.join(numbers)}." in made.reading.forms
     with pytest.raises(DataError, match="names no lines"):
         draft(path, replace(WISH, without_lines="last"), tmp_path)
+    with pytest.raises(DataError, match=r"cannot be left out(.|\n)*Got: 1, 9999"):
+        draft(path, replace(wish, without_lines=["1", "2", "9999", *numbers]), tmp_path)

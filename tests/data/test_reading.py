@@ -271,6 +271,8 @@ def test_a_mark_that_may_separate_thousands_is_asked_about(
         made = draft(path, replace(WISH, **{option: "pay"}), tmp_path)
         assert np.nanmax(made.table.columns["pay"].numbers) == max(number, 5 if "5" in values else 0)
         assert made.reading.forms[-1].endswith(f"is read as {number:g}.")
+    with pytest.raises(DataError, match="'pay' is named by --decimals and by --thousands"):
+        draft(path, replace(WISH, decimals="pay", thousands="pay"), tmp_path)
 
 
 def test_a_decimal_comma_in_a_file_of_semicolons_tells_what_a_point_is(tmp_path: Path) -> None:
