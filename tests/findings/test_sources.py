@@ -1,56 +1,79 @@
-"""Statements on sources follow from their means."""
+"""The findings of forty-four sources: what they say is what the committed means give."""
 
-from collections.abc import Iterator
+from __future__ import annotations
 
 import numpy as np
 import pandas as pd
 import pytest
 
-from benchmark.columns import ORIGINAL, RESTORE, TRUTH, hidden_name
-from tools.findings import sources as findings
-from tools.source_means import COLUMNS, REACHED
+from benchmark.columns import EQUALISE, GOAL_METRICS, GOALS, ORIGINAL, RESTORE, TRUTH
+from benchmark.data.card import load_card
+from tools import source_means
+from tools.findings import sources
 
-HIDDEN, DOSES = 0.10, (0.05, 0.10)
-
-
-@pytest.fixture(scope="module")
-def means() -> Iterator[pd.DataFrame]:
-    """Means of three sources, which take the place of the committed ones; the third reaches the low dose."""
-    rng = np.random.default_rng(0)
-    bias, metric = hidden_name("label", HIDDEN), findings.METRICS[RESTORE]
-    rows = []
-    for source in findings.sources()[:3]:
-        where = source, bias
-        for level, test in ((0.0, TRUTH), *((dose, ORIGINAL) for dose in DOSES)):
-            rows += [
-                (*where, level, test, name, "c45", metric, rng.random(), 0.01, 10)
-                for name in findings.techniques()
-            ]
-            rows.append((*where, level, test, "", "", f"tau_of_halves_{RESTORE}", 0.5, np.nan, 10))
-        for dose in DOSES:
-            reached = float(dose == DOSES[0] or source != findings.sources()[2])
-            rows.append((*where, dose, ORIGINAL, "", "", REACHED, reached, np.nan, 10))
-    table = pd.DataFrame(rows, columns=COLUMNS)
-    cached = findings.means, findings.ranked, findings.planting
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(findings, "committed", lambda _: table)
-        for function in cached:
-            function.cache_clear()
-        yield table
-    for function in cached:
-        function.cache_clear()
+# Tests over all sources take some seconds.
+pytestmark = pytest.mark.slow
 
 
-@pytest.mark.parametrize("dose", DOSES)
-def test_planting_tells_of_all_sources_that_reach_its_dose(means: pd.DataFrame, dose: float) -> None:
-    own = findings.planting(RESTORE, HIDDEN, dose)
-    reached = findings.sources()[: 3 if dose == DOSES[0] else 2]
-    distances = means[means["metric"] == findings.METRICS[RESTORE]].set_index(
-        ["dataset", "level", "technique"]
-    )
-    regrets = []
-    for source in reached:
-        apparent, true = (distances["mean"].loc[source, level] for level in (dose, 0.0))
-        regrets.append(true[apparent.idxmin()] - true.min())
-    assert own.regrets["own"] == pytest.approx(regrets)
-    assert np.isfinite([own.tau, own.ceiling, *own.regrets.values()]).all()
+def test_every_source_is_one_cluster_and_has_its_means() -> None:
+    names = sources.sources()
+    assert len(names) == len({load_card(name).cluster for name in names}) == 44
+    assert set(sources.DOUBTFUL) < set(names)
+    for arm in source_means.ARMS:
+        assert set(sources.means(arm).index.get_level_values("dataset")) == set(names), arm
+
+
+@pytest.mark.parametrize("goal", GOALS)
+def test_a_gain_is_the_difference_from_doing_nothing_with_the_same_learner(goal: str) -> None:
+    frame = source_means.committed("means_doses")
+    assert frame is not None
+    frame = frame[(frame["bias"] == "label") & (frame["level"] == 0.1) & (frame["test"] == ORIGINAL)]
+    frame = frame[(frame["metric"] == sources.METRICS[goal]) & (frame["dataset"] == "compas")]
+    mean = frame.set_index(["technique", "classifier"])["mean"]
+    for name, classifier in (("reweighing", "c45"), ("prejudice_remover", "prejudice_remover_learner")):
+        own = sources.contrast("doses", goal, name, 0.1).of(["compas"])
+        assert own.values == pytest.approx(mean["none", classifier] - mean[name, classifier])
+
+
+def test_distances_to_equal_acceptance_are_of_single_splits() -> None:
+    frame = sources.means("doses")["mean"]
+    signed = frame.loc["label", 0.1, ORIGINAL, GOAL_METRICS[EQUALISE]]
+    distance = frame.loc["label", 0.1, ORIGINAL, source_means.DISTANCE]
+    assert (distance - signed.abs() > -1e-9).all()
+    assert (distance - signed.abs()).max() > 0.001
+
+
+def test_planting_where_nothing_is_hidden_has_doing_nothing_as_the_truth() -> None:
+    assert not sources.planting(RESTORE, 0.0, 0.1).regrets["nothing"].any()
+    hidden = sources.planting(RESTORE, 0.05, 0.1)
+    assert (hidden.regrets["nothing"] >= 0).all()
+    assert hidden.regrets["nothing"].max() > 0
+    true = sources.ranked(RESTORE, 0.05, 0.0, TRUTH)
+    some = sources.reached_both(0.05, 0.1)
+    best = true.loc[some].min(axis=1)
+    assert hidden.regrets["drop"] == pytest.approx((true.loc[some, sources.DROP] - best).to_numpy())
+
+
+def test_what_is_said_of_doses_holds() -> None:
+    text = sources.FINDINGS.read_text(encoding="utf-8")
+    assert "depends on how much bias there is" in text
+    gains = [sources.contrast("doses", RESTORE, sources.DROP, dose).values.mean() for dose in sources.DOSES]
+    assert gains[0] < 0 < gains[-1]
+    assert sources.DROP in sources.names_shown("doses", RESTORE, sources.DOSES[-1], 1)
+    assert sources.names_shown("doses", RESTORE, sources.DOSES[0], 1) == []
+    for dose in sources.DOSES:
+        assert set(sources.names_shown("doses", EQUALISE, dose, 1)) == {*sources.compared()} - {"repair"}
+
+
+def test_intervals_get_narrower_with_more_sources() -> None:
+    width, by_number = sources.change_of_widths()
+    assert abs(width - by_number) < 0.15
+
+
+def test_no_source_is_told_twice_in_the_means() -> None:
+    for arm in source_means.ARMS:
+        frame = source_means.committed(f"means_{arm}")
+        assert frame is not None
+        assert not frame.duplicated(source_means.WHERE).any()
+        assert pd.api.types.is_integer_dtype(frame["n"])
+        assert np.isfinite(frame.loc[frame["metric"] == GOAL_METRICS[RESTORE], "n"]).all()

@@ -11,12 +11,16 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cache
+from pathlib import Path
+from textwrap import fill
 
 import numpy as np
 import pandas as pd
 
 from benchmark.columns import EQUALISE, GOAL_METRICS, GOALS, ORIGINAL, RESTORE, TRUTH, hidden_name
 from benchmark.experiment.plan import load_experiment
+from benchmark.figures import style
+from benchmark.figures.sources import draw_sources
 from benchmark.statistics.cells import Array
 from benchmark.statistics.decisions import AGREEMENT
 from benchmark.statistics.hypothesis_tests import (
@@ -29,18 +33,11 @@ from benchmark.statistics.random_effects import heterogeneity, prediction_interv
 from benchmark.text.markdown import table
 from studies.agreement import tau_of
 from tools.estimates import Estimate, three, told, two
-from tools.source_means import (
-    DEGENERATE,
-    DISTANCE,
-    FOLDER,
-    REACHED,
-    ROOT,
-    UNDO,
-    committed,
-)
+from tools.pages import finding, with_part, write_all
+from tools.source_means import DEGENERATE, DISTANCE, FOLDER, REACHED, ROOT, UNDO, committed
 
-CLAIMS = ROOT / "docs" / "claims.md"
 FINDINGS, NUMBERS, FIGURE = FOLDER / "FINDINGS.md", FOLDER / "NUMBERS.md", FOLDER / "figures" / "sources.png"
+CLAIMS = ROOT / "docs" / "claims.md"
 NOTHING, DROP, FIXED = "none", "drop_sensitive", "threshold_optimizer"
 NAMED = (DROP, "reweighing", FIXED)
 """Techniques whose contrasts with doing nothing were named before the run."""
@@ -51,6 +48,7 @@ DOSES, HIDDEN, LEVELS, DOSE = (0.05, 0.10, 0.20), (0.0, 0.05, 0.10), (0.2, 0.4),
 METRICS = {RESTORE: GOAL_METRICS[RESTORE], EQUALISE: DISTANCE, AGREEMENT: AGREEMENT}
 SIGNIFICANT = 0.05
 _BEGIN, _END = "<!-- sources: python -m tools.findings.sources -->", "<!-- sources end -->"
+WORDS = ("none", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten", "eleven")
 
 
 @cache
@@ -350,3 +348,277 @@ def named_planting() -> dict[tuple[str, float], tuple[Estimate, float]]:
     p = holm(np.array([sign_flip_p_values(own[None, :])[0] for own in values]))
     estimates = [(float(own.mean()), *sign_flip_interval(own)) for own in values]
     return {key: (estimates[i], float(p[i])) for i, key in enumerate(keys)}
+
+
+def names_shown(arm: str, goal: str, level: float, sign: int) -> list[str]:
+    """Return the techniques whose gain, or loss, is shown at a level."""
+    return [name for name, found in shown(arm, goal, level).items() if found == sign]
+
+
+def of_old(goal: str, dose: float) -> dict[str, int]:
+    """Return what :func:`shown` does, of the old sources alone."""
+    return shown("doses", goal, dose, tuple(sources()[:OLD]))
+
+
+def nearer_on(technique: str, dose: float) -> str:
+    """Return on how many sources a technique is nearer to the clean model than doing nothing."""
+    own = contrast("doses", RESTORE, technique, dose)
+    return f"{int((own.values > 0).sum())} of {len(own.values)}"
+
+
+def change_of_widths() -> tuple[float, float]:
+    """Return the median width of the named intervals beside that of old sources, and by number alone."""
+    ratios, numbers = [], []
+    for goal in GOALS:
+        for dose in DOSES:
+            for name in NAMED:
+                whole = contrast("doses", goal, name, dose)
+                old = whole.of(sources()[:OLD])
+                widths = [own.estimate[2] - own.estimate[1] for own in (whole, old)]
+                if np.isfinite(widths[1]):
+                    ratios.append(widths[0] / widths[1])
+                    numbers.append(np.sqrt(len(old.sources) / len(whole.sources)))
+    return float(np.median(ratios)), float(np.median(numbers))
+
+
+def turned() -> tuple[list[str], list[str]]:
+    """Return what was not shown with the old sources and is now, and what was and is not any longer."""
+    now, gone = [], []
+    for goal in GOALS:
+        for dose in DOSES:
+            old, whole = of_old(goal, dose), shown("doses", goal, dose)
+            for name in compared():
+                words = f"`{name}` to {goal} at {two(dose)}"
+                if whole[name] and not old[name]:
+                    now.append(f"{words} ({'gain' if whole[name] > 0 else 'loss'})")
+                elif old[name] and not whole[name]:
+                    gone.append(words)
+    return now, gone
+
+
+def words(names: Sequence[str], none: str = "none") -> str:
+    """Return names as code, with commas and an "and"."""
+    return listed([f"`{name}`" for name in names]) if names else none
+
+
+def number(n: int) -> str:
+    """Return a number of techniques as a word."""
+    return WORDS[n]
+
+
+def short_table() -> str:
+    """Return the gains at each dose, and on a new source, the largest gain at the highest dose first."""
+    high = DOSES[-1]
+    head = ["technique", *(f"restore, dose {two(dose)}" for dose in DOSES), f"on a new source, {two(high)}"]
+    head += [f"equalize, dose {two(DOSE)}", f"on a new source, {two(DOSE)}"]
+    rows = []
+    for name in sorted(compared(), key=lambda own: -contrast("doses", RESTORE, own, high).values.mean()):
+        cells = [f"`{name}`" + " †" * (name in NAMED)]
+        for goal, dose in [*((RESTORE, dose) for dose in DOSES), (EQUALISE, DOSE)]:
+            own = contrast("doses", goal, name, dose)
+            cells.append(told(own.estimate, three) + " \\*" * (shown("doses", goal, dose)[name] != 0))
+            if (goal, dose) in ((RESTORE, high), (EQUALISE, DOSE)):
+                cells.append(interval(own.new))
+        rows.append(cells)
+    return table(head, rows)
+
+
+@cache
+def findings() -> str:
+    """Return the page of findings; ``tests/findings/test_sources.py`` holds what its words say."""
+    least, middle, high = DOSES
+    better, worse, even = (
+        {dose: names_shown("doses", goal, dose, sign) for dose in DOSES}
+        for goal, sign in ((RESTORE, 1), (RESTORE, -1), (EQUALISE, 1))
+    )
+    n = {dose: len(reached("doses", dose)) for dose in DOSES}
+    drop, (whole, old), (now, gone) = contrast("doses", RESTORE, DROP, high), change_of_widths(), turned()
+    planted = named_planting()
+    to_restore, to_equalize = ([planted[goal, hidden] for hidden in HIDDEN[1:]] for goal in GOALS)
+    answer = (
+        "**Whether a technique restores decisions depends on how much bias there is.** At a dose of "
+        f"{two(high)}, {words(better[high])} {verb(better[high], 'is', 'are')} shown to come nearer to the "
+        f"clean model than doing nothing, over {n[high]} sources. At {two(middle)}, {words(better[middle])} "
+        f"{verb(better[middle], 'is', 'are')}; at {two(least)}, {words(better[least])}. There "
+        f"{number(len(worse[least]))} of eleven are shown to end farther away. "
+        f"{number(min(map(len, even.values()))).capitalize()} even out acceptance at each dose."
+    )
+    lines = [
+        "**How to read it.** Label bias in real rows, C4.5, ten splits. *Dose*: label gap that the bias "
+        "adds; "
+        f"{n[least]}, {n[middle]} and {n[high]} sources reach them. *Restore*: how much nearer to the clean "
+        "model "
+        "than doing nothing, by distance. *Equalize*: how much less absolute discrimination. Brackets: 95 % "
+        "intervals over sources, by exact sign flips. \\*: shown, by p-values that Holm's method corrects "
+        "among the three named beforehand (†) and among the others. *On a new source*: where the gain will "
+        "lie that is measured there, its noise included.",
+        f"**Where it holds.** At {two(high)}, `{DROP}` is nearer on {nearer_on(DROP, high)} sources. On a "
+        "new one, "
+        f"expect a gain within {interval(drop.new)} in 95 of 100 cases: the mean is no promise. True gains "
+        f"differ by {three(drop.between)} between sources (standard deviation).",
+        f"**Eleven sources, and all.** Of 66 contrasts, {len(now)} are shown now that the old eleven sources "
+        "do not "
+        f"show; {len(gone)} are shown by these alone. Intervals have {two(whole)} of their width (median of "
+        f"the named ones), and {two(old)} is what their number gives. [All numbers](NUMBERS.md).",
+        "**Selection.** A gap was one reason to take a source, and the deprived group is the one with the "
+        "lower rate. So gaps are positive by construction, and their size says nothing of data at large. "
+        "With roles exchanged, the named gains change by "
+        f"{span([role_difference(RESTORE, t) for t in NAMED])} to "
+        f"restore, {span([role_difference(EQUALISE, t) for t in NAMED])} to equalize (dose {two(DOSE)}).",
+        "**Planting in one's own rows.** Where .05 or .10 is hidden, its regret minus that of always "
+        "dropping is "
+        f"{' and '.join(told(own, three) for own, _ in to_restore)} to restore, "
+        f"{' and '.join(told(own, three) for own, _ in to_equalize)} to equalize; p "
+        f"{', '.join(p_text(p) for _, p in (*to_restore, *to_equalize))} (Holm).",
+        "**What would change our mind.** Other learners or kinds of bias: this is label bias with C4.5. New "
+        "sources whose gains lie outside of the ranges in more than 5 of 100 cases.",
+    ]
+    title = f"Over {len(sources())} sources, what restores decisions, and what evens out acceptance?"
+    picture = f"![Gain of `{DROP}` to restore decisions, source by source](figures/sources.png)"
+    return finding(title, answer, picture, [short_table()], lines)
+
+
+def verb(names: Sequence[str], one: str, several: str) -> str:
+    """Return the form of a verb that fits the number of names; none counts as one."""
+    return several if len(names) > 1 else one
+
+
+def span(values: Sequence[Estimate]) -> str:
+    """Return the least and the greatest of some means."""
+    centers = [value for value, _, _ in values]
+    return f"{three(min(centers))} to {three(max(centers))}"
+
+
+def role_difference(goal: str, technique: str) -> Estimate:
+    """Return the gain with exchanged roles minus that with roles as they are."""
+    one, other = (contrast(arm, goal, technique, DOSE) for arm in ("doses", "exchanged"))
+    both = [own for own in one.sources if own in other.sources]
+    values = other.of(both).values - one.of(both).values
+    return float(values.mean()), *sign_flip_interval(values)
+
+
+def listed(names: Sequence[str]) -> str:
+    """Return words with commas and an "and"."""
+    return names[0] if len(names) == 1 else f"{', '.join(names[:-1])} and {names[-1]}"
+
+
+def numbers() -> str:
+    """Return all numbers behind the findings."""
+    now, gone = turned()
+    parts = [
+        f"# Numbers of {len(sources())} sources",
+        "Written by `python -m tools.findings.sources` from the committed means; "
+        "[the findings](FINDINGS.md) say what the columns are and what follows, "
+        "[the experiment](../../experiments/sources.toml) has the rules, written before the run.",
+    ]
+    for dose in DOSES:
+        parts += [f"## Dose {two(dose)}", gains_table("doses", dose, long=True)]
+    for level in LEVELS:
+        parts += [f"## β = {level:g}", gains_table("levels", level, long=True)]
+    for level in LEVELS:
+        some = with_something_to_undo("levels", level)
+        parts += [f"## β = {level:g}, only with something to undo", gains_table("levels", level, some)]
+    some = with_something_to_undo("doses", DOSE)
+    parts += [f"## Dose {two(DOSE)}, only with something to undo", gains_table("doses", DOSE, some)]
+    rest = [name for name in sources() if name not in DOUBTFUL]
+    parts += [f"## Dose {two(DOSE)}, without {words(DOUBTFUL)}", gains_table("doses", DOSE, rest)]
+    parts += ["## The eleven old sources, and all", old_and_new()]
+    parts += [f"Shown now and not with the old eleven: {'; '.join(now) or 'nothing'}."]
+    parts += [f"Shown with the old eleven and not now: {'; '.join(gone) or 'nothing'}."]
+    parts += [f"## Roles exchanged, dose {two(DOSE)}", roles()]
+    parts += ["## Planting in one's own rows", planting_table()]
+    return "\n\n".join(fill(part, 125) if part[:1] not in "#|" else part for part in parts) + "\n"
+
+
+def draw() -> bytes:
+    """Draw the gain of dropping the sensitive feature at the highest dose, a dot for each source."""
+    own = contrast("doses", RESTORE, DROP, DOSES[-1])
+    page = draw_sources(
+        own.sources,
+        own.values,
+        own.errors,
+        10,
+        title="Where does dropping the sensitive feature restore decisions?",
+        gain=f"nearer to the clean model than doing nothing, dose {two(DOSES[-1])}",
+        ends=own.estimate[1:],
+    )
+    return style.render(page, "png")
+
+
+def claims() -> str:
+    """Return the claims that rest on the sources."""
+    least, middle, high = DOSES
+    best, drop = names_shown("doses", RESTORE, high, 1), contrast("doses", RESTORE, DROP, high)
+    worse = {dose: names_shown("doses", RESTORE, dose, -1) for dose in DOSES}
+    even = [contrast("doses", EQUALISE, own, middle) for own in names_shown("doses", EQUALISE, middle, 1)]
+    gains = sorted(even, key=lambda own: own.values.mean())
+    page = "([sources](../results/sources/FINDINGS.md), [numbers](../results/sources/NUMBERS.md))"
+    halves = {own: (own.estimate[2] - own.estimate[1]) / 2 for own in (drop, gains[0])}
+    planted = named_planting()
+    hidden, _ = planted[RESTORE, HIDDEN[-1]]
+    half = (hidden[2] - hidden[1]) / 2
+    parts = {
+        "Whether a technique restores decisions depends on the dose": {
+            "Claim": f"At a dose of {two(high)}, {words(best)} {verb(best, 'is', 'are')} shown to come "
+            "nearer to the clean "
+            f"model than doing nothing {page}. `{DROP}` gains {told(drop.estimate, three)}; on a new source, "
+            "expect "
+            f"{interval(drop.new)}. At {two(least)}, {number(len(worse[least]))} of eleven techniques are "
+            "shown to "
+            f"end farther away, at {two(middle)} {number(len(worse[middle]))}.",
+            "Estimand": "The mean gain in [distance](statistics.md#restored-or-only-evened-out) over doing "
+            "nothing, over all "
+            "sources that reach the dose, those with nothing to undo among them.",
+            "Design": f"Label bias in real rows of {len(sources())} independent sources, C4.5, ten splits. "
+            "Rules were written "
+            "before the run; p-values are of exact sign flips, corrected by Holm's method.",
+            "Smallest difference": f"{three(halves[drop])}, half the width of {told(drop.estimate, three)}.",
+            "What would change our mind": "Other learners or kinds of bias, or new sources outside of the "
+            "range.",
+        },
+        "Most techniques even out acceptance at each dose": {
+            "Claim": f"At a dose of {two(middle)}, {number(len(even))} of eleven lower discrimination, by "
+            f"{three(gains[0].values.mean())} to {three(gains[-1].values.mean())} {page}.",
+            "Estimand": "The mean fall in absolute discrimination against doing nothing, over all sources "
+            "that reach the dose.",
+            "Design": "As above.",
+            "Smallest difference": f"{three(halves[gains[0]])}, half the width of "
+            "{told(gains[0].estimate, three)}.",
+            "What would change our mind": "Intervals that include 0 on further sources, or with another "
+            "learner.",
+        },
+        "Planting in one's own rows chooses better than dropping to equalize, over more sources too": {
+            "Claim": f"Where a label gap of .05 or .10 is hidden, its regret minus that of always dropping "
+            "is "
+            f"{told(planted[EQUALISE, 0.05][0], three)} and {told(planted[EQUALISE, 0.1][0], three)} to "
+            "equalize, "
+            f"{told(planted[RESTORE, 0.05][0], three)} and {told(planted[RESTORE, 0.1][0], three)} to "
+            f"restore {page}.",
+            "Estimand": "How much farther from the goal in truth the technique is that planting puts first "
+            "than dropping is.",
+            "Design": "Label bias hidden in training and test rows, and a dose of .10 on top: both of one "
+            "kind, the best case.",
+            "Smallest difference": f"{three(half)}, half the width of {told(hidden, three)}.",
+            "What would change our mind": "Hidden and planted bias of two kinds.",
+        },
+    }
+    texts = []
+    for title, own in parts.items():
+        lines = [fill(f"- **{name}.** {text}", 125, subsequent_indent="  ") for name, text in own.items()]
+        texts.append(f"### {title}\n\n" + "\n".join(lines))
+    return "\n\n".join(texts)
+
+
+def pages() -> dict[Path, bytes]:
+    """Return the pages, by their files."""
+    page = with_part(CLAIMS.read_text(encoding="utf-8"), _BEGIN, f"\n\n{claims()}\n\n", _END)
+    return {FINDINGS: findings().encode(), NUMBERS: numbers().encode(), CLAIMS: page.encode()}
+
+
+def main() -> None:
+    """Write the pages and the figure."""
+    write_all({**pages(), FIGURE: draw()})
+
+
+if __name__ == "__main__":
+    main()
