@@ -135,6 +135,11 @@ def contrast(arm: str, goal: str, technique: str, level: float) -> Contrast:
     return Contrast([*gain[known].index], gain[known].to_numpy(), own["error"][known].to_numpy())
 
 
+def with_holm(p: Array) -> Array:
+    """Return corrected p-values; undecided ones count as 1, and stay NaN."""
+    return np.where(np.isnan(p), np.nan, holm(np.nan_to_num(p, nan=1.0)))
+
+
 def compared() -> list[str]:
     """Return the techniques that are compared with doing nothing, named ones first."""
     return [*NAMED, *(name for name in techniques() if name not in (NOTHING, *NAMED))]
@@ -146,8 +151,8 @@ def corrected(arm: str, goal: str, level: float, some: tuple[str, ...] | None = 
     found: dict[str, float] = {}
     for family in (NAMED, tuple(compared()[len(NAMED) :])):
         own = [contrast(arm, goal, name, level) for name in family]
-        p = [one.p if some is None else one.of(some).p for one in own]
-        found |= dict(zip(family, holm(np.array(p)).tolist(), strict=True))
+        p = np.array([one.p if some is None else one.of(some).p for one in own])
+        found |= dict(zip(family, with_holm(p).tolist(), strict=True))
     return found
 
 
@@ -345,7 +350,7 @@ def named_planting() -> dict[tuple[str, float], tuple[Estimate, float]]:
     """Return the named contrasts of planting with dropping, each with its corrected p-value."""
     keys = [(goal, hidden) for goal in GOALS for hidden in HIDDEN[1:]]
     values = [beyond_dropping(goal, hidden, DOSE) for goal, hidden in keys]
-    p = holm(np.array([sign_flip_p_values(own[None, :])[0] for own in values]))
+    p = with_holm(np.array([sign_flip_p_values(own[None, :])[0] for own in values]))
     estimates = [(float(own.mean()), *sign_flip_interval(own)) for own in values]
     return {key: (estimates[i], float(p[i])) for i, key in enumerate(keys)}
 
