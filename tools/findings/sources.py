@@ -33,7 +33,7 @@ from benchmark.statistics.random_effects import heterogeneity, prediction_interv
 from benchmark.text.markdown import table
 from studies.agreement import tau_of
 from tools.estimates import Estimate, three, told, two
-from tools.pages import finding, with_part, write_all
+from tools.pages import WORDS, finding, named, points, with_part, write_all
 from tools.source_means import DEGENERATE, DISTANCE, FOLDER, REACHED, ROOT, UNDO, committed
 
 FINDINGS, NUMBERS, FIGURE = FOLDER / "FINDINGS.md", FOLDER / "NUMBERS.md", FOLDER / "figures" / "sources.png"
@@ -48,7 +48,6 @@ DOSES, HIDDEN, LEVELS, DOSE = (0.05, 0.10, 0.20), (0.0, 0.05, 0.10), (0.2, 0.4),
 METRICS = {RESTORE: GOAL_METRICS[RESTORE], EQUALISE: DISTANCE, AGREEMENT: AGREEMENT}
 SIGNIFICANT = 0.05
 _BEGIN, _END = "<!-- sources: python -m tools.findings.sources -->", "<!-- sources end -->"
-WORDS = ("none", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten", "eleven")
 
 
 @cache
@@ -401,16 +400,6 @@ def turned() -> tuple[list[str], list[str]]:
     return now, gone
 
 
-def words(names: Sequence[str], none: str = "none") -> str:
-    """Return names as code, with commas and an "and"."""
-    return listed([f"`{name}`" for name in names]) if names else none
-
-
-def number(n: int) -> str:
-    """Return a number of techniques as a word."""
-    return WORDS[n]
-
-
 def short_table() -> str:
     """Return the gains at each dose, and on a new source, the largest gain at the highest dose first."""
     high = DOSES[-1]
@@ -442,25 +431,26 @@ def findings() -> str:
     to_restore, to_equalize = ([planted[goal, hidden] for hidden in HIDDEN[1:]] for goal in GOALS)
     answer = (
         "**Whether a technique restores decisions depends on how much bias there is.** At a dose of "
-        f"{two(high)}, {words(better[high])} {verb(better[high], 'is', 'are')} shown to come nearer to the "
-        f"clean model than doing nothing, over {n[high]} sources. At {two(middle)}, {words(better[middle])} "
-        f"{verb(better[middle], 'is', 'are')}. At {two(least)}, {words(better[least])} "
-        f"{verb(better[least], 'is', 'are')}, and {number(len(worse[least]))} of eleven are shown to end "
+        f"{two(high)}, {named(better[high])} {verb(better[high], 'is', 'are')} shown to come nearer to the "
+        f"clean model than doing nothing, over {n[high]} sources. At {two(middle)}, {named(better[middle])} "
+        f"{verb(better[middle], 'is', 'are')}. At {two(least)}, {named(better[least])} "
+        f"{verb(better[least], 'is', 'are')}, and {WORDS[len(worse[least])]} of eleven are shown to end "
         "farther "
-        f"away. {number(min(map(len, even.values()))).capitalize()} even out acceptance at each dose."
+        f"away. {WORDS[min(map(len, even.values()))].capitalize()} even out acceptance at each dose."
     )
     older = names_shown("levels", RESTORE, LEVELS[-1], 1)
+    undo = [str(len(with_something_to_undo("doses", dose))) for dose in DOSES]
     lines = [
         "**How to read it.** Label bias in real rows, C4.5, ten splits. *Dose*: label gap that the bias "
         "adds; "
-        f"{n[least]}, {n[middle]} and {n[high]} sources reach them. *Restore*: how much nearer to the clean "
-        "model "
-        "than doing nothing, by distance. *Equalize*: how much less absolute discrimination. Brackets: 95 % "
-        "over "
-        "sources, by exact sign flips. \\*: shown, by p-values that Holm's method corrects among the three "
-        "named "
-        "beforehand (†) and among the others. *On a new source*: the gain to expect there, its noise "
-        "included.",
+        f"{n[least]}, {n[middle]} and {n[high]} sources reach them, and {', '.join(undo[:-1])} and "
+        f"{undo[-1]} of "
+        "these by themselves show something to undo. *Restore*: how much nearer to the clean model than "
+        "doing "
+        "nothing, by distance. *Equalize*: how much less absolute discrimination. Brackets: 95 %, by exact "
+        "sign "
+        "flips of sources. \\*: shown, by Holm's method among the three named beforehand (†) and among the "
+        "others. *On a new source*: the gain to expect there, its noise included.",
         f"**Where it holds.** At {two(high)}, `{DROP}` is nearer on {nearer_on(DROP, high)} sources. On a "
         "new one, "
         f"expect a gain within {interval(drop.new)} in 95 of 100 cases: the mean is no promise. True gains "
@@ -471,7 +461,7 @@ def findings() -> str:
         "sources; "
         f"{len(gone)} are shown by these alone. Intervals have {two(whole)} of their width, {two(old)} by "
         "number. At "
-        f"β = {LEVELS[-1]:g}, {words(older)} are shown to restore ([numbers](NUMBERS.md)); "
+        f"β = {LEVELS[-1]:g}, {named(older)} are shown to restore ([numbers](NUMBERS.md)); "
         "[the older study](../suite/FINDINGS.md) shows none.",
         "**Selection.** A gap was one reason to take a source, and the deprived group has the lower rate. So "
         "gaps "
@@ -481,12 +471,11 @@ def findings() -> str:
         f"{span([role_difference(EQUALISE, t) for t in NAMED])} to equalize (dose {two(DOSE)}).",
         "**Planting in one's own rows.** Where .05 or .10 is hidden, its regret minus that of always "
         "dropping is "
-        f"{' and '.join(told(own, three) for own, _ in to_restore)} to restore, "
-        f"{' and '.join(told(own, three) for own, _ in to_equalize)} to equalize; p "
-        f"{', '.join(p_text(p) for _, p in (*to_restore, *to_equalize))} (Holm).",
-        "**What would change our mind.** Other learners or kinds of bias, or new sources whose gains lie "
-        "outside of "
-        "the ranges in more than 5 of 100 cases.",
+        f"{' and '.join(told(own, three) for own, _ in to_restore)} to restore (p "
+        f"{' and '.join(p_text(p) for _, p in to_restore)}), "
+        f"{' and '.join(told(own, three) for own, _ in to_equalize)} to equalize.",
+        "**What would change our mind.** Other learners or kinds of bias, or many new gains outside of the "
+        "ranges.",
     ]
     title = f"Over {len(sources())} sources, what restores decisions, and what evens out acceptance?"
     picture = f"![Gain of `{DROP}` to restore decisions, source by source](figures/sources.png)"
@@ -520,11 +509,6 @@ def role_difference(goal: str, technique: str) -> Estimate:
     return float(values.mean()), *sign_flip_interval(values)
 
 
-def listed(names: Sequence[str]) -> str:
-    """Return words with commas and an "and"."""
-    return names[0] if len(names) == 1 else f"{', '.join(names[:-1])} and {names[-1]}"
-
-
 def numbers() -> str:
     """Return all numbers behind the findings."""
     now, gone = turned()
@@ -544,7 +528,7 @@ def numbers() -> str:
     some = with_something_to_undo("doses", DOSE)
     parts += [f"## Dose {two(DOSE)}, only with something to undo", gains_table("doses", DOSE, some)]
     rest = [name for name in sources() if name not in DOUBTFUL]
-    parts += [f"## Dose {two(DOSE)}, without {words(DOUBTFUL)}", gains_table("doses", DOSE, rest)]
+    parts += [f"## Dose {two(DOSE)}, without {named(DOUBTFUL)}", gains_table("doses", DOSE, rest)]
     parts += ["## The eleven old sources, and all", old_and_new()]
     parts += [f"Shown now and not with the old eleven: {'; '.join(now) or 'nothing'}."]
     parts += [f"Shown with the old eleven and not now: {'; '.join(gone) or 'nothing'}."]
@@ -582,13 +566,14 @@ def claims() -> str:
     half = (hidden[2] - hidden[1]) / 2
     parts = {
         "Whether a technique restores decisions depends on the dose": {
-            "Claim": f"At a dose of {two(high)}, {words(best)} {verb(best, 'is', 'are')} shown to come "
+            "Claim": f"At a dose of {two(high)}, {named(best)} {verb(best, 'is', 'are')} shown to come "
             "nearer to the clean "
-            f"model than doing nothing {page}. `{DROP}` gains {told(drop.estimate, three)}; on a new source, "
+            f"model than doing nothing, over {len(drop.sources)} sources {page}. "
+            f"`{DROP}` gains {told(drop.estimate, three)}; on a new source, "
             "expect "
-            f"{interval(drop.new)}. At {two(least)}, {number(len(worse[least]))} of eleven techniques are "
+            f"{interval(drop.new)}. At {two(least)}, {WORDS[len(worse[least])]} of eleven techniques are "
             "shown to "
-            f"end farther away, at {two(middle)} {number(len(worse[middle]))}.",
+            f"end farther away, at {two(middle)} {WORDS[len(worse[middle])]}.",
             "Estimand": "The mean gain in [distance](statistics.md#restored-or-only-evened-out) over doing "
             "nothing, over all "
             "sources that reach the dose, those with nothing to undo among them.",
@@ -600,13 +585,13 @@ def claims() -> str:
             "range.",
         },
         "Most techniques even out acceptance at each dose": {
-            "Claim": f"At a dose of {two(middle)}, {number(len(even))} of eleven lower discrimination, by "
+            "Claim": f"At a dose of {two(middle)}, {WORDS[len(even)]} of eleven lower discrimination, by "
             f"{three(gains[0].values.mean())} to {three(gains[-1].values.mean())} {page}.",
             "Estimand": "The mean fall in absolute discrimination against doing nothing, over all sources "
             "that reach the dose.",
             "Design": "As above.",
             "Smallest difference": f"{three(halves[gains[0]])}, half the width of "
-            "{told(gains[0].estimate, three)}.",
+            f"{told(gains[0].estimate, three)}.",
             "What would change our mind": "Intervals that include 0 on further sources, or with another "
             "learner.",
         },
@@ -627,8 +612,7 @@ def claims() -> str:
     }
     texts = []
     for title, own in parts.items():
-        lines = [fill(f"- **{name}.** {text}", 125, subsequent_indent="  ") for name, text in own.items()]
-        texts.append(f"### {title}\n\n" + "\n".join(lines))
+        texts.append(f"### {title}\n\n{points(f'**{name}.** {text}' for name, text in own.items())}")
     return "\n\n".join(texts)
 
 
