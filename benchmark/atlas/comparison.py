@@ -162,7 +162,7 @@ def cluster_before_kind(of: Comparison) -> Decision:
     [low], [high] = student_intervals(pseudo[None, :], estimate=np.array([more]))
     evidence = (
         f"{100 * cluster:.0f} % and {100 * kind:.0f} % of the variance, over the {len(without)} sources of "
-        f"data with all kinds and doses. The difference is {100 * more:.0f} points ({100 * low:.0f} to "
+        f"data with all kinds and levels. The difference is {100 * more:.0f} points ({100 * low:.0f} to "
         f"{100 * high:.0f})"
     )
     return _fate(low > 0, high <= 0), evidence
