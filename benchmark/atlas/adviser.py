@@ -348,11 +348,10 @@ class Adviser:
         record = self.records(goal, learner, question.bias, question.dose).get(technique)
         by_dose: dict[float, tuple[float, int]] = {}
         if question.dose is None:
-            for dose in sorted(scenarios.frame["level"].unique()):
-                some = at(scenarios, learner, question.bias, dose) & open_to
-                if some.any():
-                    at_dose = cluster_means(scenarios.frame[some], (nothing - score)[some])[0]
-                    by_dose[float(dose)] = float(at_dose.mean()), len(at_dose)
+            for dose in sorted(scenarios.frame["level"][of].unique()):
+                some = of & at(scenarios, dose=dose)
+                at_dose = cluster_means(scenarios.frame[some], (nothing - score)[some])[0]
+                by_dose[float(dose)] = float(at_dose.mean()), len(at_dose)
         return Advice(
             goal=goal,
             technique=technique if enough else "",

@@ -158,9 +158,7 @@ def rows_of(
 class Verdict:
     """What may be printed for one goal: a simple rule, and whether other advice beats it."""
 
-    goal: str
     simple: str  # the better of leaving the group out and the best on average
-    known: bool  # whether there are enough clusters for any answer
     by: Mapping[str, Evidence]  # by recommender: advice by kind and dose, and by features of the data
 
     @property
@@ -177,7 +175,6 @@ class Evidence:
     difference: float  # of regrets
     low: float
     high: float
-    n_clusters: int
     shown: bool  # whether the rule lets it be printed
 
 
@@ -196,5 +193,5 @@ def verdict(table: pd.DataFrame, goal: str, rules: Rules) -> Verdict:
     for name in (KIND, DATA):
         difference, low, high = (float(against[f"difference{end}"][name]) for end in ("", "_low", "_high"))
         shown = known and difference > rules.least_gain and difference >= needed and low > 0
-        by[name] = Evidence(difference, low, high, int(against["n_clusters"][name]), shown)
-    return Verdict(goal, simple, known, by)
+        by[name] = Evidence(difference, low, high, shown)
+    return Verdict(simple, by)

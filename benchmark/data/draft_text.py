@@ -80,7 +80,8 @@ def _lines(draft: Draft, file: Path, min_count: int, name: str | None) -> Iterat
         yield from ("", "[[dropped]]", f"columns = {toml([name])}", f"reason = {toml(reason)}")
     yield from ("", "[source]")
     yield from _comment(" ".join(draft.table.remarks))
-    yield from _source(draft)
+    source = draft.table.source.model_dump(exclude_defaults=True)
+    yield from (f"{field} = {toml(value)}" for field, value in source.items())
     for name, column in draft.columns.items():
         yield ""
         yield from _comment(str(column))
@@ -98,20 +99,6 @@ def _lines(draft: Draft, file: Path, min_count: int, name: str | None) -> Iterat
         yield from ("# No probability rests on fewer rows.", f"min_count = {min_count}")
     yield "# More parents need more rows than most tables have, and a longer search."
     yield "max_indegree = 4"
-
-
-def _source(draft: Draft) -> Iterator[str]:
-    source = draft.table.source
-    yield f"format = {toml(source.format)}"
-    for field, default in (("delimiter", ","), ("decimal", "."), ("encoding", "utf-8-sig")):
-        if (value := getattr(source, field)) != default:
-            yield f"{field} = {toml(value)}"
-    if source.column_names:
-        yield f"column_names = {toml(source.column_names)}"
-    (file,) = source.files
-    given = {field: getattr(file, field) for field in ("skip_lines", "without_lines", "size")}
-    more = "".join(f", {field} = {toml(value)}" for field, value in given.items() if value)
-    yield f"files = [{{ path = {toml(str(file.path))}{more} }}]"
 
 
 def _entry(entry: Mapping[str, Any]) -> Iterator[str]:

@@ -77,10 +77,9 @@ class RawColumn:
     ) -> RawColumn:
         """Return a column from distinct values as written, of which several may differ in blanks only."""
         stripped = [value.strip() for value in values]
-        order = sorted(set(stripped))
-        place = dict(zip(order, range(len(order)), strict=True))
+        place = {value: i for i, value in enumerate(sorted({*stripped}))}
         rank = np.array([place[value] for value in stripped], dtype=np.intp)
-        return cls(name, tuple(order), rank[codes], **more)
+        return cls(name, tuple(place), rank[codes], **more)
 
     @property
     def cells(self) -> NDArray[np.object_]:
