@@ -15,8 +15,8 @@ RESULTS = Path(__file__).resolve().parents[2] / "results"
 FINDINGS = sorted(RESULTS.glob("*/FINDINGS.md"))
 STUDIES = sorted(module.name for module in iter_modules(tools.findings.__path__))
 
-# Resampling of every pair of learners, a hundred thousand draws for each comparison with people's bias, and exact
-# intervals over all sources.
+# Resampling of every pair of learners, a hundred thousand draws for each comparison with people's bias, and
+# exact intervals over all sources.
 LONG = dict.fromkeys(("learners", "real_bias", "sources"), pytest.mark.nightly)
 
 
