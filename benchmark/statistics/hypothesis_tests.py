@@ -103,12 +103,16 @@ def sign_flip_p_values(differences: Array, n_flips: int | None = None) -> Array:
     observed one: :math:`(1 + b) / (1 + B)`, which is never 0.
 
     Each row of ``differences``, shape (n_rows, n), is a test; random signs are shared. A row of zeros has
-    p = 1.
+    p = 1, and one with a number that is not finite has NaN.
 
     Fisher (1935), The design of experiments, section 21; Phipson and Smyth (2010), Permutation p-values
     should never be zero.
     """
     n = differences.shape[1]
+    if not (finite := np.isfinite(differences).all(axis=1)).all():
+        p = np.full(len(differences), np.nan)
+        p[finite] = sign_flip_p_values(differences[finite], n_flips)
+        return p
     if n_flips is None and n > MOST_TRIED:
         bounds = np.array([sign_flip_bounds(row) for row in differences]).reshape(-1, 2)
         return np.where(bounds[:, 1] - bounds[:, 0] <= AGREED, bounds[:, 1], np.nan)
@@ -199,14 +203,17 @@ def sign_flip_interval(values: Array, alpha: float = 0.05) -> tuple[float, float
 
     Its ends are means of subsets of the values: Hartigan (1969), Using subsample values as typical values,
     JASA 64. Of more than :data:`MOST_TRIED` values, :func:`sign_flip_bounds` enclose these ends from outside,
-    by about 1e-5 of the values' range. With too few values for the level the ends are infinite.
+    by about 1e-5 of the values' range. With too few values for the level the ends are infinite. They are
+    NaN where a value is not finite.
     """
     n = len(values)
-    k = int(np.floor(alpha / 2 * 2.0**n))
-    if k < 1:
+    if not np.isfinite(values).all():
+        return np.nan, np.nan
+    if alpha / 2 < 2.0**-n:
         return -np.inf, np.inf
     if n > MOST_TRIED:
         return _lower_end(values, alpha), -_lower_end(-values, alpha)
+    k = int(alpha / 2 * 2**n)
     sums, counts = _subset_sums(np.stack([values, np.ones(n)]))[:, 1:]
     means = np.sort(sums / counts)
     return float(means[k - 1]), float(means[len(means) - k])

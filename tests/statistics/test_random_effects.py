@@ -61,3 +61,9 @@ def test_the_noise_of_the_new_source_widens_its_interval() -> None:
 
 def test_one_source_says_nothing_of_the_next() -> None:
     assert np.isnan(prediction_intervals(np.array([[0.3]]))).all()
+    assert np.isnan(heterogeneity(np.array([[0.3]]), np.ones((1, 1)))).all()
+
+
+def test_what_is_missing_is_not_taken_for_no_heterogeneity() -> None:
+    means, variances = np.array([[1.0, 3.0], [1.0, np.nan]]), np.array([[np.nan, 1.0], [1.0, 1.0]])
+    assert np.isnan(heterogeneity(means, variances)).all()

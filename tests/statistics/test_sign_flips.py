@@ -128,6 +128,23 @@ def test_too_many_values_are_refused() -> None:
     assert 0 < low == high < 1e-300
 
 
+@pytest.mark.parametrize("n", [6, MOST_TRIED, MOST_TRIED + 1])
+@pytest.mark.parametrize("value", [np.nan, np.inf])
+def test_values_that_are_not_finite_have_no_answer(n: int, value: float) -> None:
+    rows = np.tile(made_up("normal", n), (2, 1))
+    rows[0, :2] = value
+    for n_flips in (None, 99):
+        p = sign_flip_p_values(rows, n_flips)
+        assert np.isnan(p[0])
+        assert p[1] == sign_flip_p_values(rows[1:], n_flips)[0]
+    assert np.isnan(sign_flip_interval(rows[0])).all()
+
+
+def test_values_whose_patterns_no_float_can_count_are_refused() -> None:
+    with pytest.raises(StatisticsError, match="too many"):
+        sign_flip_interval(made_up("normal", 1100))
+
+
 def test_the_smallest_difference_is_as_in_tables() -> None:
     """A mean of half a standard deviation is shown with a power of 80 % by 34 pairs (Cohen 1988: 33.4)."""
     of_33, of_34 = (np.sqrt((n - 1) / n) * np.resize([1.0, -1.0], n) for n in (33, 34))
