@@ -49,7 +49,7 @@ def test_planting_where_nothing_is_hidden_has_doing_nothing_as_the_truth() -> No
     assert (hidden.regrets["nothing"] >= 0).all()
     assert hidden.regrets["nothing"].max() > 0
     true = sources.ranked(RESTORE, 0.05, 0.0, TRUTH)
-    some = sources.reached_both(0.05, 0.1)
+    some = sources.reached("doses", 0.1, 0.05)
     best = true.loc[some].min(axis=1)
     assert hidden.regrets["drop"] == pytest.approx((true.loc[some, sources.DROP] - best).to_numpy())
 
