@@ -337,7 +337,8 @@ class Adviser:
         gains = means[1].to_numpy()
         alpha = self.atlas.rules.alpha
         low, high = sign_flip_interval(gains, alpha)
-        [new_low], [new_high] = prediction_intervals(gains[None])
+        # No gain is larger than 1: both distances are from 0 to 1.
+        [new_low], [new_high] = np.clip(prediction_intervals(gains[None]), -1, 1)
         p = p_of_contrasts(self.recommenders, goal)
         p[rule, NOTHING] = float(sign_flip_p_values(gains[None, :])[0])
         p_corrected = corrected(p)[rule, NOTHING]

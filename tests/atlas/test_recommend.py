@@ -338,6 +338,21 @@ def test_a_loss_is_not_told_as_a_gain(world: World) -> None:
     told = str(atlas.advise("restore"))
     assert "That widened the distance" in told
     assert "no technique is shown to help here" in told
+    assert "Doing nothing was no farther here than the best on average elsewhere, leaving the group" in told
+    assert "The best on average elsewhere is" not in told
+
+
+def test_the_range_of_a_new_source_is_no_absurd_promise(world: World) -> None:
+    def far_apart(technique: str, kind: str, rate: float) -> float:
+        return 0.0 if technique == "none" else 0.9 if rate > 0.4 else -0.8
+
+    atlas = Adviser.of(world(far_apart))
+    advice = atlas.advise("restore")
+    assert (advice.new_low, advice.new_high) == (-1, 1)  # no gain of two distances from 0 to 1 is larger
+    assert advice.question is not None
+    alike_everywhere = words_of(replace(advice, new_low=0.0, new_high=0.0), advice.question, atlas)
+    assert any("All sources gain the same" in sentence for sentence in alike_everywhere)
+    assert not any("between 0.000 and 0.000" in sentence for sentence in alike_everywhere)
 
 
 def test_what_helps_in_general_and_harms_here_is_not_recommended_here(world: World) -> None:
