@@ -463,7 +463,7 @@ def findings() -> str:
         f"{two(high)}, try `{DROP}` or others on your rows; [`recommend`](../../docs/atlas.md) has fewer "
         f"sources. At {two(high)}, `{DROP}` is nearer on {nearer_on(DROP, high)} sources, and gains "
         f"{told(more_at_high_dose(DROP), three)} more than at {two(least)}. On a new one, expect "
-        "within "
+        "a gain within "
         f"{interval(drop.new)} in 95 of 100 cases.",
         "**How to read it.** Label bias in real rows, C4.5, ten splits. *Dose*: label gap that the bias "
         f"adds; {n[least]}, {n[middle]} and {n[high]} sources reach it, and {', '.join(undo[:-1])} and "
