@@ -10,6 +10,7 @@ from benchmark.columns import EQUALISE, GOAL_METRICS, GOALS, ORIGINAL, RESTORE, 
 from benchmark.data.card import load_card
 from benchmark.statistics.hypothesis_tests import holm
 from tools import source_means
+from tools.estimates import three, told
 from tools.findings import sources
 
 # Tests over all sources take some seconds.
@@ -55,6 +56,14 @@ def test_planting_where_nothing_is_hidden_has_doing_nothing_as_the_truth() -> No
     assert hidden.regrets["drop"] == pytest.approx((true.loc[some, sources.DROP] - best).to_numpy())
 
 
+def test_the_gain_of_dropping_at_each_dose_is_as_it_is_said() -> None:
+    own = [sources.contrast("doses", RESTORE, sources.DROP, dose) for dose in sources.DOSES]
+    assert [one.p < 0.05 / 3 for one in own] == [False, False, True]
+    cells = " | ".join(told(one.estimate, three) for one in own)
+    assert f"| `{sources.DROP}` † | {cells} \\* |" in page_text()
+
+
+@pytest.mark.nightly
 def test_what_is_said_of_doses_holds() -> None:
     text = sources.FINDINGS.read_text(encoding="utf-8")
     assert "depends on how much bias there is" in text
@@ -66,12 +75,14 @@ def test_what_is_said_of_doses_holds() -> None:
         assert set(sources.names_shown("doses", EQUALISE, dose, 1)) == {*sources.compared()} - {"repair"}
 
 
+@pytest.mark.nightly
 def test_intervals_get_narrower_with_more_sources() -> None:
     widths, by_number = sources.change_of_widths()
     assert abs(np.median(widths) - np.median(by_number)) < 0.15
     assert widths.max() < 1
 
 
+@pytest.mark.nightly
 def test_what_could_not_be_shown_by_few_sources_is_said() -> None:
     """Of eight sources, the least p-value is 1/128: corrected for eight techniques, it is above .05."""
     now, gone, beyond_reach = sources.turned()
@@ -80,6 +91,7 @@ def test_what_could_not_be_shown_by_few_sources_is_said() -> None:
     assert gone == []
 
 
+@pytest.mark.nightly
 def test_all_is_told_without_the_doubtful_sources_too() -> None:
     assert sources.without_them() == "the same is shown"
     assert "Without `framingham` and `georgia_parole`, the same is shown" in page_text()
@@ -94,6 +106,7 @@ def test_all_is_told_without_the_doubtful_sources_too() -> None:
         assert f"## {level}, without `framingham` and `georgia_parole`" in text
 
 
+@pytest.mark.nightly
 def test_agreement_and_degenerate_models_stand_beside_gains() -> None:
     high = sources.DOSES[-1]
     best = sources.names_shown("doses", RESTORE, high, 1)
