@@ -81,7 +81,8 @@ def page(counts: Mapping[str, Counts]) -> str:
         "<!-- Written by python -m tools.sources -->\n# All sources",
         f"These are {len(cards)} datasets from {len(sources)} sources. Datasets that share people are one "
         "source, which counts once in a test over sources: one cluster.",
-        "A gap was one of the reasons to take 33 of these sources. The deprived group is the one with the lower "
+        "A gap was one of the reasons to take 33 of these sources. The deprived group is the one with the "
+        "lower "
         "rate in these rows. So gaps are positive by construction: their number and size say nothing about "
         f"data at large. Exceptions are datasets of the literature: {', '.join(better)}.",
         "Thresholds that cut a number into a label are ours where the card's known problems say so.",
