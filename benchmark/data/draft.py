@@ -139,11 +139,11 @@ class _Drafting:
         self.names_groups = (file_options.deprived, file_options.favored) != (None, None)
         self.notes: list[str] = []  # warnings
         self.odd: list[str] = []  # values that may mean missing, as --missing takes them
-        self.decided: list[str] = []  # what the user said of numbers
+        self.numbers = dict(table.numbers)  # sentences on forms of numbers, also on what the user said
         for name, both in table.unclear.items():
             if (form := both.chosen(name, named)) is not None:
                 table.columns[name] = replace(table.columns[name], form=form)
-                self.decided.append(form.said(name, both.example))
+                self.numbers[name] = form.said(name, both.example)
         self.raw = _without_missing(table.columns, file_options)  # at first with all rows
         # Columns that seem to name people, with their numbers of values and rows.
         self.naming = {} if named["person"] else naming_people(self.raw, self.label, self.sensitive)
@@ -176,7 +176,8 @@ class _Drafting:
         if texts := sorted(name for name in {*self.raw} - {*self.roles} if self.raw[name].has_text_numbers):
             what = f"Numbers are text, and so categories: {few(texts)}"
             self.notes.append(f"{what}. If they are no codes, pandas.to_numeric corrects them.")
-        forms = (*self.table.remarks, *self.decided)
+        numeric = {column.name for column in columns if column.entry.get("kind") == "numeric"}
+        forms = (*self.table.remarks, *(text for name, text in self.numbers.items() if name in numeric))
         n_file, parts_, notes = self.table.n_rows, tuple(parts), tuple(self.notes)
         reading = Reading(file, n_file, len(y), parts_, out, columns, forms, notes)
         roles = {

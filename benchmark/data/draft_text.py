@@ -79,7 +79,7 @@ def _lines(draft: Draft, file: Path, min_count: int, name: str | None) -> Iterat
     for name, reason in draft.dropped.items():
         yield from ("", "[[dropped]]", f"columns = {toml([name])}", f"reason = {toml(reason)}")
     yield from ("", "[source]")
-    yield from _comment(" ".join(draft.table.remarks))
+    yield from _comment(" ".join(draft.reading.forms))
     source = draft.table.source.model_dump(exclude_defaults=True)
     yield from (f"{field} = {toml(value)}" for field, value in source.items())
     for name, column in draft.columns.items():

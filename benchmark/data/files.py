@@ -63,9 +63,10 @@ class RawTable:
 
     source: Source
     columns: dict[str, RawColumn]
-    # Sentences on what a look at the file may miss: encoding, lines above the header, further sheets, blanks
-    # around values, and forms of numbers.
+    # Sentences on what a look at the file may miss: encoding, lines above the header, further sheets, and
+    # blanks around values.
     remarks: tuple[str, ...]
+    numbers: Mapping[str, str]  # likewise, on forms of numbers, by column
     unclear: Mapping[str, Unclear] = field(default_factory=dict)  # columns with two readings, by name
     # The other columns that the file calls by the same name, and whose values differ, by name.
     twins: Mapping[str, Sequence[str]] = field(default_factory=dict)
@@ -169,7 +170,7 @@ def _table(rows: RawRows, source: Source, path: Path, remarks: Sequence[str] = (
         len(forms[name]) == 1 and forms[name][0].decimal == "," and any("," in text for text in texts)
         for name, texts in values.items()
     )
-    columns, doubts = dict(rows.columns), {}
+    columns, doubts, said = dict(rows.columns), {}, dict[str, str]()
     for name, fitting in forms.items():
         if len(fitting) > 1 and commas:
             fitting = tuple(form for form in fitting if form.decimal == ",")
@@ -190,12 +191,12 @@ def _table(rows: RawRows, source: Source, path: Path, remarks: Sequence[str] = (
             marked = [value for value in values[name] if not value.isdigit()]
         if numbers := [value for value in marked if form.number(value) is not None]:
             example = max(numbers, key=lambda value: (len(value), value))
-            remarks.append(form.said(name, example))
+            said[name] = form.said(name, example)
     twins: dict[str, list[str]] = {}
     for name, own in rows.renamed.items():
         if own and (columns[name].cells != columns[own].cells).any():
             twins.setdefault(own, []).append(name)
-    return RawTable(source, columns, tuple(remarks), doubts, twins)
+    return RawTable(source, columns, tuple(remarks), said, doubts, twins)
 
 
 def read_frame(
@@ -229,7 +230,7 @@ def read_frame(
     if twins := [name for name in sorted(named) if name in table.twins]:
         other = table.twins[twins[0]][0]
         refuse_repeated(twins, f"name {other!r} if the second is meant, or ")
-    remarks, unclear = [*table.remarks], dict(table.unclear)
+    remarks, unclear = [*table.remarks, *table.numbers.values()], dict(table.unclear)
     chosen = {
         option: values_in_list(given, table.columns.__contains__, option)
         for option, given in (("thousands", thousands), ("decimals", decimals))
