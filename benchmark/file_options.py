@@ -69,6 +69,7 @@ class FileOptions:
     decimals: Annotated[
         Named | None, "COLUMNS", "columns A,B in which the point or comma of 1.234 separates decimals"
     ] = None
+    sheet: Annotated[str | None, "NAME", "sheet of an Excel workbook; default: the first"] = None
     without_lines: Annotated[
         Named | None, "LINES", "numbers of lines A,B of the file that are no rows, such as a total"
     ] = None

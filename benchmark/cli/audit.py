@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
     from benchmark.audit import Columns, Question
 
-READING = ("thousands", "decimals", "encoding", "without_lines", "max_mb")
+READING = ("thousands", "decimals", "encoding", "sheet", "without_lines", "max_mb")
 """Options on reading the file."""
 _TABLES = ("groups", "metrics", "disparities", "parity", "missing")
 

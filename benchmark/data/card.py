@@ -289,6 +289,8 @@ class Card(CardTable):
         facts["source"] = self.source.model_dump(include={"format", "column_names", "delimiter", "encoding"})
         if self.source.decimal != ".":
             facts["decimal"] = self.source.decimal
+        if self.source.sheet is not None:
+            facts["sheet"] = self.source.sheet
         if self.score is not None:
             facts["score"] = self.score.model_dump()
         if self.judged is not None:

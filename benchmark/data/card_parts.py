@@ -162,8 +162,9 @@ class Source(CardTable):
     """The location of the rows and the way to read them; surrounding blanks never belong to a value."""
 
     files: Annotated[tuple[SourceFile, ...], Field(strict=False, min_length=1)]  # read one after the other
-    # Format of all files. Only the first sheet of a workbook is read.
+    # Format of all files. Of a workbook, one sheet is read: the first, unless ``sheet`` names another.
     format: Literal["csv", "arff", "xlsx", "parquet", "rda"]
+    sheet: Text | None = None
     # Folder of the files in data directories and in the cache; the card's name unless given. Cards that read
     # the same files share it.
     folder: Slug | None = None

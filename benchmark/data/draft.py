@@ -95,6 +95,7 @@ def draft(data: pd.DataFrame | str | Path, file_options: FileOptions, folder: Pa
             folder,
             most_mb=file_options.max_mb,
             encoding=file_options.encoding,
+            sheet=file_options.sheet,
             without_lines=file_options.without_lines,
             named={*filter(None, (label, sensitive))},
         )

@@ -84,6 +84,7 @@ def read_table(
     most_mb: float = MOST_MB,
     named: Set[str] = frozenset(),
     encoding: str | None = None,
+    sheet: str | None = None,
     without_lines: str | Sequence[str] | None = None,
     content: bytes | None = None,
 ) -> RawTable:
@@ -108,17 +109,28 @@ def read_table(
             guess = "which is a guess: look at letters with accents. If they are wrong, add --encoding NAME"
             remarks.append(f"The text is CP1252, {guess}.")
     location = str(path)
-    if kind == "xlsx" and len(sheets := sheet_names(content)) > 1:
+    sheets = sheet_names(content) if kind == "xlsx" else []
+    if sheet is not None:
+        if sheet not in sheets:
+            raise UnknownNameError("sheet", sheet, sheets)
+        source = source.model_copy(update={"sheet": sheet})
+    elif len(sheets) > 1:
         remarks.append(f"Of {len(sheets)} sheets the first, {sheets[0]!r}, is read.")
         location = f"The first sheet {sheets[0]!r} of {path}"
     if kind in ("csv", "xlsx"):
-        layout = _layout(_samples(content, source, path), location, named)
+        try:
+            layout = _layout(_samples(content, source, path), location, named)
+        except DataError as error:
+            if sheet is not None or len(sheets) < 2:
+                raise
+            text = f"{error.what.rstrip('.')}. Another sheet may have it: {few([*map(repr, sheets[1:])])}"
+            raise DoubtError([(text, {"sheet": sheets[1]})]) from error
         file = file.model_copy(update={"skip_lines": layout.skip_lines})
         changes = {"files": (file,), "delimiter": layout.delimiter, "column_names": layout.names}
         source = source.model_copy(update=changes)
         remarks += [layout.remark] * bool(layout.remark)
     if kind == "xlsx":
-        remarks += unlike_its_look(content, file.skip_lines + 1)
+        remarks += unlike_its_look(content, file.skip_lines + 1, sheet)
     try:
         rows = read_rows(content, source, file, str(path))
     except _UnfitLinesError as error:
@@ -208,6 +220,7 @@ def read_frame(
     decimals: str | Sequence[str] | None = None,
     most_mb: float = MOST_MB,
     encoding: str | None = None,
+    sheet: str | None = None,
     without_lines: str | Sequence[str] | None = None,
 ) -> pd.DataFrame:
     """Return the table in a file without a card: CSV, ARFF, an Excel workbook or Parquet, gzipped or not.
@@ -225,7 +238,13 @@ def read_frame(
     if _kind(content, path) == "parquet":
         return packed_frame(content, str(path), "parquet")
     table = read_table(
-        path, path.parent, named=named, encoding=encoding, without_lines=without_lines, content=content
+        path,
+        path.parent,
+        named=named,
+        encoding=encoding,
+        sheet=sheet,
+        without_lines=without_lines,
+        content=content,
     )
     if twins := [name for name in sorted(named) if name in table.twins]:
         other = table.twins[twins[0]][0]
@@ -344,7 +363,7 @@ class _Layout(NamedTuple):
 def _samples(content: bytes, source: Source, path: Path) -> dict[str, list[_Row]]:
     """Return the first rows that are not blank by each separator of values, up to the first error of CSV."""
     if source.format == "xlsx":
-        return {",": first_sheet(content, str(path))[:_SAMPLE_LINES]}
+        return {",": sheet_rows(content, str(path), source.sheet)[:_SAMPLE_LINES]}
     samples: dict[str, list[_Row]] = {}
     lines = io.StringIO(decoded(content, source, str(path)), newline="")
     text = "".join(itertools.islice(lines, _SAMPLE_LINES))
@@ -484,7 +503,7 @@ def _opened(
         declared, rows = _arff(decoded(content, source, location), location)
         return names or declared, rows
     if source.format == "xlsx":
-        rows = (row for row in first_sheet(content, location) if row[0] > skip)
+        rows = (row for row in sheet_rows(content, location, source.sheet) if row[0] > skip)
     else:
         rows = csv_rows(decoded(content, source, location), source.delimiter, skip)
     if names:
@@ -610,8 +629,8 @@ def _arff_value(match: re.Match[str]) -> str:
 # Cards compare values as they are written, so a reader that converts dates and numbers is not needed.
 
 
-def first_sheet(content: bytes, location: str) -> list[_Row]:
-    """Return the rows of the first sheet of a workbook (.xlsx) that are not blank, each with its number.
+def sheet_rows(content: bytes, location: str, sheet: str | None = None) -> list[_Row]:
+    """Return the rows of a workbook's sheet (.xlsx), by default the first, that are not blank, with numbers.
 
     Values are as stored: a truth value is TRUE or FALSE, a formula its last value. Only a date, which is
     stored as the number of a day, is written as 2020-01-31, and a time as 08:30:00.
@@ -619,12 +638,12 @@ def first_sheet(content: bytes, location: str) -> list[_Row]:
     """
     try:
         with zipfile.ZipFile(io.BytesIO(content)) as book:
-            sheet, shared = _parsed(book, _sheet_path(book)), []
+            cells, shared = _parsed(book, _sheet_path(book, sheet)), []
             if "xl/sharedStrings.xml" in book.namelist():
                 shared = [
                     _cell_text(item) for item in _parsed(book, "xl/sharedStrings.xml").iterfind("{*}si")
                 ]
-            rows = list(_sheet_rows(sheet, shared, _day_zero(book), _date_styles(book)))
+            rows = list(_sheet_rows(cells, shared, _day_zero(book), _date_styles(book)))
     except (zipfile.BadZipFile, zlib.error, ElementTree.ParseError, LookupError, ValueError) as error:
         raise DataError(
             f"The source file {location} is not a valid Excel workbook",
@@ -642,16 +661,16 @@ def first_sheet(content: bytes, location: str) -> list[_Row]:
 
 
 def sheet_names(content: bytes) -> list[str]:
-    """Return the names of the sheets of a workbook that :func:`first_sheet` reads."""
+    """Return the names of the sheets of a workbook that :func:`sheet_rows` reads."""
     with zipfile.ZipFile(io.BytesIO(content)) as book:
         sheets = _parsed(book, "xl/workbook.xml").iterfind("{*}sheets/{*}sheet")
         return [sheet.get("name", "") for sheet in sheets]
 
 
-def unlike_its_look(content: bytes, header: int) -> Iterator[str]:
-    """Yield sentences on hidden cells, and on cells merged over rows below the header, of the first sheet."""
+def unlike_its_look(content: bytes, header: int, name: str | None) -> Iterator[str]:
+    """Yield sentences on hidden cells, and on cells merged over rows below the header, of a sheet."""
     with zipfile.ZipFile(io.BytesIO(content)) as book:
-        sheet = book.read(_sheet_path(book))
+        sheet = book.read(_sheet_path(book, name))
     if hidden := len(_HIDDEN.findall(sheet)):
         yield f"Hidden rows and columns of the sheet are read as well: {hidden:,}."
     if merged := sum(int(last) > max(int(first), header) for first, last in _MERGED.findall(sheet)):
@@ -667,9 +686,12 @@ def _parsed(book: zipfile.ZipFile, name: str) -> ElementTree.Element:
     return ElementTree.fromstring(xml)
 
 
-def _sheet_path(book: zipfile.ZipFile) -> str:
-    (first, *_) = _parsed(book, "xl/workbook.xml").iterfind("{*}sheets/{*}sheet")
-    identifier = next(value for name, value in first.items() if name.endswith("}id"))
+def _sheet_path(book: zipfile.ZipFile, named: str | None) -> str:
+    (first, *others) = _parsed(book, "xl/workbook.xml").iterfind("{*}sheets/{*}sheet")
+    found = [own for own in (first, *others) if named is None or own.get("name") == named]
+    if not found:
+        raise LookupError(f"it has no sheet {named!r}")
+    identifier = next(value for name, value in found[0].items() if name.endswith("}id"))
     targets = {relation.get("Id"): relation.get("Target") or "" for relation in _parsed(book, _RELATIONS)}
     return posixpath.join("/xl", targets[identifier]).removeprefix("/")
 

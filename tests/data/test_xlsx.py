@@ -5,13 +5,18 @@ from __future__ import annotations
 import io
 import zipfile
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
-from benchmark.data.files import first_sheet, read_frame
+from benchmark.data.draft import draft
+from benchmark.data.draft_text import card_text
+from benchmark.data.files import read_frame, sheet_rows
 from benchmark.data.load import load_dataset
-from benchmark.errors import DataError
+from benchmark.data.reading import DoubtError
+from benchmark.errors import DataError, UnknownNameError
+from benchmark.file_options import FileOptions
 
 WriteCard = Callable[..., Path]
 
@@ -38,13 +43,14 @@ PARTS = {
 def book(**changes: str) -> bytes:
     stream = io.BytesIO()
     with zipfile.ZipFile(stream, "w", zipfile.ZIP_DEFLATED) as packed:
-        for name, content in {**PARTS, "xl/styles.xml": f"<styleSheet {MAIN}/>"}.items():
+        more = {"xl/styles.xml": f"<styleSheet {MAIN}/>", "xl/worksheets/sheet2.xml": SHEET}
+        for name, content in {**PARTS, **more}.items():
             packed.writestr(name, changes.get(name.rpartition("/")[2].removesuffix(".xml"), content))
     return stream.getvalue()
 
 
 def test_cells_are_as_the_file_stores_them() -> None:
-    assert first_sheet(book(), "toy.xlsx") == [
+    assert sheet_rows(book(), "toy.xlsx") == [
         (1, ["sex", "age", "hired"]),
         (2, ["f", "17", "FALSE"]),
         (4, ["m", "", "TRUE"]),
@@ -67,7 +73,7 @@ def test_dates_are_no_numbers(settings: str, day: str, tmp_path: Path) -> None:
     workbook = PARTS["xl/workbook.xml"].replace("<sheets>", f"{settings}<sheets>")
     content = book(first=first, styles=styles, workbook=workbook)
     plain = "45063"
-    assert first_sheet(content, "toy.xlsx") == [
+    assert sheet_rows(content, "toy.xlsx") == [
         (1, [plain, day, "12:00:00", plain, plain, plain, f"{day} 06:00:00"])
     ]
 
@@ -95,10 +101,21 @@ def test_rows_of_a_sheet_end_with_cells_that_are_not_stored(
     assert frame.fillna("").to_numpy().tolist() == [*rows, ["Total", "", ""]]
 
 
-def test_a_first_sheet_without_a_table_is_named(tmp_path: Path) -> None:
-    (tmp_path / "a.xlsx").write_bytes(book(first=sheet([["Bank"], ["Secret"]])))
-    with pytest.raises(DataError, match=r"first sheet 'one' of .*a\.xlsx is no table with columns"):
-        read_frame(tmp_path / "a.xlsx")
+@pytest.mark.parametrize("cover", [[["Bank"], ["Secret"]], [["Report of 2023"]]])
+def test_a_first_sheet_without_a_table_is_asked_about(cover: list[list[str]], tmp_path: Path) -> None:
+    path = tmp_path / "a.xlsx"
+    rows = [["sex", "hired"], *(["fm"[i % 2], "yn"[i // 2 % 2]] for i in range(40))]
+    path.write_bytes(book(first=sheet(cover), sheet2=sheet(rows)))
+    wish = FileOptions("hired", "y", "sex", "f")
+    with pytest.raises(DoubtError, match=r"no table with columns.*Another sheet may have it: 'two'") as error:
+        draft(path, wish, tmp_path)
+    assert error.value.options == {"sheet": "two"}
+    made = draft(path, replace(wish, sheet="two"), tmp_path)
+    (tmp_path / "card.toml").write_text(card_text(made, path, 5), encoding="utf-8")
+    assert len(load_dataset(tmp_path / "card.toml").table) == made.reading.rows == 40
+    with pytest.raises(UnknownNameError, match="'three'"):
+        draft(path, replace(wish, sheet="three"), tmp_path)
+    assert len(read_frame(path, sheet="two")) == 40
 
 
 def test_a_card_reads_a_workbook(write_card: WriteCard) -> None:
@@ -132,7 +149,7 @@ def test_a_card_reads_a_workbook(write_card: WriteCard) -> None:
 )
 def test_what_is_no_workbook_is_told(content: bytes, words: str) -> None:
     with pytest.raises(DataError, match=r"toy\.xlsx is not a valid Excel workbook") as error:
-        first_sheet(content, "toy.xlsx")
+        sheet_rows(content, "toy.xlsx")
     assert words in error.value.got
     assert "save the sheet as CSV" in error.value.remedy
 
@@ -140,5 +157,5 @@ def test_what_is_no_workbook_is_told(content: bytes, words: str) -> None:
 def test_a_sheet_that_unpacks_to_too_much(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("benchmark.data.files.LARGEST", 500)
     with pytest.raises(DataError, match="not a valid Excel workbook") as error:
-        first_sheet(book(), "toy.xlsx")
+        sheet_rows(book(), "toy.xlsx")
     assert "more than 500 bytes" in error.value.got
