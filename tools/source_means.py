@@ -49,7 +49,7 @@ WHERE = ["dataset", "bias", "level", "test", "technique", "classifier", "metric"
 COLUMNS = [*WHERE, "mean", "error", "n"]
 DRAWN = 7  # cells of each source that are kept as they are
 
-_LEVELS, _EXCHANGED = (0.0, 0.2, 0.4), 0.10
+LEVELS, DOSE = (0.2, 0.4), 0.10  # levels of bias of that arm, and the dose at which roles are exchanged
 _MEANS = (*GOAL_METRICS.values(), ACCURACY, AGREEMENT)
 
 
@@ -57,11 +57,11 @@ def experiment(arm: str, names: Sequence[str] | None = None) -> Experiment:
     """Return the experiment of an arm, of all sources or of those named."""
     whole = narrow(load_experiment("sources"), datasets=names)
     if arm == "levels":
-        return narrow(whole, betas=_LEVELS)
+        return narrow(whole, betas=(0.0, *LEVELS))
     if arm == "exchanged":
         entries = tuple(exchanged(entry) for entry in whole.datasets)
         tests = tuple(test for test in whole.tests if test != "truth")
-        changes = {"datasets": entries, "doses": (0.0, _EXCHANGED), "hidden": (), "tests": tests}
+        changes = {"datasets": entries, "doses": (0.0, DOSE), "hidden": (), "tests": tests}
         return whole.model_copy(update=changes)
     return whole
 

@@ -35,7 +35,7 @@ from benchmark.text.markdown import table
 from studies.agreement import tau_of
 from tools.estimates import Estimate, three, told, two
 from tools.pages import WORDS, finding, listed, named, points, with_part, write_all
-from tools.source_means import DEGENERATE, DISTANCE, FOLDER, REACHED, ROOT, UNDO, committed
+from tools.source_means import DEGENERATE, DISTANCE, DOSE, FOLDER, LEVELS, REACHED, ROOT, UNDO, committed
 
 FINDINGS, NUMBERS, FIGURE = FOLDER / "FINDINGS.md", FOLDER / "NUMBERS.md", FOLDER / "figures" / "sources.png"
 CLAIMS = ROOT / "docs" / "claims.md"
@@ -45,7 +45,7 @@ NAMED = (DROP, "reweighing", FIXED)
 
 OLD = 11  # sources that the experiment lists first
 DOUBTFUL = ("framingham", "georgia_parole")
-DOSES, HIDDEN, LEVELS, DOSE = (0.05, 0.10, 0.20), (0.0, 0.05, 0.10), (0.2, 0.4), 0.10
+DOSES, HIDDEN = (0.05, 0.10, 0.20), (0.0, 0.05, 0.10)
 METRICS = {RESTORE: GOAL_METRICS[RESTORE], EQUALISE: DISTANCE, AGREEMENT: AGREEMENT}
 SIGNIFICANT = 0.05
 _BEGIN, _END = "<!-- sources: python -m tools.findings.sources -->", "<!-- sources end -->"
@@ -130,8 +130,15 @@ class Contrast:
 
 
 @cache
-def contrast(arm: str, goal: str, technique: str, level: float) -> Contrast:
-    """Return the gain of a technique over doing nothing with the same learner, where nothing is hidden."""
+def contrast(
+    arm: str, goal: str, technique: str, level: float, some: tuple[str, ...] | None = None
+) -> Contrast:
+    """Return the gain of a technique over doing nothing with the same learner, where nothing is hidden.
+
+    It is of ``some`` of the sources, by default of all that count at the level.
+    """
+    if some is not None:
+        return contrast(arm, goal, technique, level).of(some)
     own = means(arm).loc["label", level, ORIGINAL, METRICS[goal], technique]
     [classifier] = set(own.index.get_level_values("classifier"))
     nothing = means(arm).loc["label", level, ORIGINAL, METRICS[goal], NOTHING, classifier]
@@ -151,8 +158,7 @@ def corrected(arm: str, goal: str, level: float, some: tuple[str, ...] | None = 
     """Return p-values by technique, corrected among the named contrasts, and among the others (Holm)."""
     found: dict[str, float] = {}
     for family in (NAMED, tuple(compared()[len(NAMED) :])):
-        own = [contrast(arm, goal, name, level) for name in family]
-        p = np.array([one.p if some is None else one.of(some).p for one in own])
+        p = np.array([contrast(arm, goal, name, level, some).p for name in family])
         found |= dict(zip(family, holm(p, undecided=True).tolist(), strict=True))
     return found
 
@@ -164,12 +170,10 @@ def shown(arm: str, goal: str, level: float, some: tuple[str, ...] | None = None
     """
     found = {}
     for name, p in corrected(arm, goal, level, some).items():
-        own = contrast(arm, goal, name, level)
-        sign = int(np.sign((own if some is None else own.of(some)).values.mean()))
+        sign = int(np.sign(contrast(arm, goal, name, level, some).values.mean()))
         found[name] = sign if p < SIGNIFICANT else 0
         if goal == RESTORE and found[name] > 0:
-            agreement = contrast(arm, AGREEMENT, name, level)
-            _, _, high = (agreement if some is None else agreement.of(some)).estimate
+            _, _, high = contrast(arm, AGREEMENT, name, level, some).estimate
             found[name] *= int(high >= 0)
     return found
 
@@ -264,20 +268,15 @@ def gains_table(arm: str, level: float, some: Sequence[str] | None = None, *, lo
     head += ["agreement", "degenerate on"] if long else []
     rows = []
     for name in compared():
-        cells = [f"`{name}`" + " †" * (name in NAMED)]
-        first = None
+        first = contrast(arm, GOALS[0], name, level, chosen)
+        cells = [f"`{name}`" + " †" * (name in NAMED), str(len(first.sources))]
         for goal in GOALS:
-            own = contrast(arm, goal, name, level)
-            own = own if chosen is None else own.of(chosen)
-            first = own if first is None else first
+            own = contrast(arm, goal, name, level, chosen)
             p = corrected(arm, goal, level, chosen)[name]
             mark = " \\*" if shown(arm, goal, level, chosen)[name] else ""
             cells += [told(own.estimate, three) + mark, p_text(p), interval(own.new)]
-        assert first is not None
-        cells.insert(1, str(len(first.sources)))
         if long:
-            agreement = contrast(arm, AGREEMENT, name, level)
-            agreement = agreement if chosen is None else agreement.of(chosen)
+            agreement = contrast(arm, AGREEMENT, name, level, chosen)
             cells += [told(agreement.estimate, three), str(degenerate(arm, name, level))]
         rows.append((-first.values.mean(), cells))
     return table(head, [cells for _, cells in sorted(rows, key=lambda row: row[0])])
@@ -496,8 +495,7 @@ def more_at_high_dose(technique: str) -> Estimate:
     """Return the gain at the highest dose minus that at the least, over sources that reach both."""
     most, least = (contrast("doses", RESTORE, technique, dose) for dose in (DOSES[-1], DOSES[0]))
     both = [name for name in most.sources if name in least.sources]
-    values = most.of(both).values - least.of(both).values
-    return float(values.mean()), *sign_flip_interval(values)
+    return estimated(most.of(both).values - least.of(both).values)
 
 
 def verb(names: Sequence[str], one: str, several: str) -> str:
