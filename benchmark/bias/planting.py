@@ -33,6 +33,12 @@ class Expected:
     # Standard error of the discrimination, where it was simulated; 0 if the numbers are exact.
     error: float = 0.0
 
+    @property
+    def rates(self) -> tuple[float, float]:
+        """Rates of the favorable label: P(y+ | deprived) and P(y+ | favored)."""
+        deprived = self.favorable - (1 - self.deprived) * self.discrimination
+        return deprived, deprived + self.discrimination
+
 
 @dataclass(frozen=True, eq=False)
 class Planted:

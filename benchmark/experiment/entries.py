@@ -21,6 +21,7 @@ from benchmark.data.card import Card, load_card
 from benchmark.data.card_parts import DeprivedGroup, Edges, NetworkSettings
 from benchmark.declarations import listed_values, title_of, value_of
 from benchmark.errors import BiasError, ExperimentError
+from benchmark.experiment.telling import Telling
 from benchmark.models import (
     STRICT,
     Derived,
@@ -205,13 +206,15 @@ class DatasetEntry(Identifying):
 class TechniqueEntry(Identifying):
     """A technique with its parameters, under the name that tables show."""
 
-    only_if_set = ("sweep", "tuned", "refit", "refit_of")
+    only_if_set = ("sweep", "told", "tuned", "refit", "refit_of")
 
     technique: Derived[TechniqueName]
     name: Derived[Identifier] = ""
     title: Free[str] = ""
     parameters: Derived[Parameters] = Field(default={})
     sweep: Free[str] = ""  # the list of values that it belongs to, if any (:func:`listed_techniques`)
+    # What it is told about the bias, if anything (:func:`benchmark.experiment.expand.expand`).
+    told: Derived[Telling | None] = None
     # Rows that its parameters are chosen on, if any (:func:`benchmark.experiment.expand.expand`).
     tuned: Derived[TunedOn | None] = None
     # refit, refit_of: The rows whose bootstrap a reference row is trained on, and its untreated learner

@@ -8,7 +8,7 @@ import json
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any, NoReturn
+from typing import Any, NoReturn, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -45,12 +45,15 @@ from benchmark.experiment.scoring import (
     storable,
     stored_counts,
 )
+from benchmark.experiment.telling import Planted, Telling, told
 from benchmark.experiment.unprocessing import UnconstrainedFold, frontier_values, has_frontier
 from benchmark.experiment.versions import source_digest, versions_of
 from benchmark.seeding import axis_seed, generator
 from benchmark.techniques import (
     Convergence,
     Predictor,
+    Prepared,
+    PreProcessing,
     Technique,
     Tools,
     get_technique,
@@ -58,6 +61,9 @@ from benchmark.techniques import (
 from benchmark.techniques._checks import checked_decision, checked_score
 from benchmark.techniques.base import unfit
 from benchmark.text.words import in_fold
+
+Fit: TypeAlias = Callable[[Table, Tools], Predictor]
+"""How a technique is trained on rows: its method, or the half of it after the rows are prepared."""
 
 _NO_SCORES = "{} gives no scores, by which a share of the rows could be accepted"
 _MOST_REMEMBERED = 256  # decisions of models that several blocks share, on a fold's test rows
@@ -194,6 +200,7 @@ class Evaluator:
         self.techniques = prepared.techniques
         self._named = {key: named(technique) for key, technique in self.techniques.items()}
         self._refit = {entry.name: entry.refit for entry in prepared.experiment.techniques}
+        self._told = {entry.name: entry.told for entry in prepared.experiment.techniques}
         # Folds without planted bias, by whether bias is hidden in them; decisions by model and rows.
         self._unbiased: dict[bool, tuple[Block, list[Fold]]] = {}
         self._accepted: dict[object, NDArray[np.bool_]] = {}
@@ -234,6 +241,7 @@ class Evaluator:
             yield from (cell_result(data, block, cell, "failed", reason) for cell in cells)
             return
         scorers = scorers_of(folds, self.scorers[block.dataset], data.test)
+        planted = functools.cache(lambda: data.told(block))
         shared = [self._shared(fold, fold.train) for fold in folds]
         keys = [self.prepared.trained(block.dataset, cell.technique, cell.classifier) for cell in cells]
         # All before the first technique: techniques empty the processor's caches, and then each set of tools
@@ -246,7 +254,13 @@ class Evaluator:
             technique, rows = self.techniques[key], self._refit[cell.technique]
             started = time.perf_counter()
             trained_on = folds if rows is None else refits[rows]
-            content = self._cell(block, cell, technique, trained_on, cell_tools, scorers, folds)
+            telling = self._told[cell.technique]
+            if telling is None:
+                content = self._cell(block, cell, technique, trained_on, cell_tools, scorers, folds)
+            else:
+                content = self._cell_told(
+                    block, cell, technique, folds, cell_tools, scorers, telling, planted
+                )
             yield cell_result(data, block, cell, **{"seconds": time.perf_counter() - started, **content})
 
     def _shared(self, fold: Fold, train: Table, purpose: str = "technique") -> Shared:
@@ -263,6 +277,36 @@ class Evaluator:
             generator(self.prepared.experiment.seed, technique=technique, **shared.axes),
         )
 
+    def _cell_told(
+        self,
+        block: Block,
+        cell: Cell,
+        technique: Technique,
+        folds: Sequence[Fold],
+        tools: Sequence[Tools],
+        scorers: Mapping[FoldTest, Scorer],
+        telling: Telling,
+        planted: Callable[[], Planted],
+    ) -> dict[str, Any]:
+        """Return :meth:`_cell` of a technique that is told something, for each draw of what it is told."""
+        true = self.prepared.datasets[block.dataset].test.y
+        try:
+            known = [
+                replace(fold_tools, known=known)
+                for fold, fold_tools in zip(folds, tools, strict=True)
+                for known in told(telling, technique, planted(), fold, true, self.prepared.experiment.seed)
+            ]
+        except BetabenchError as error:
+            return {"status": status_of(error), "reason": in_words(error)}
+        n = len(known) // len(folds)
+        repeated = [fold for fold in folds for _ in range(n)]
+        of_draws = {
+            (n * number + draw, test): scorer
+            for (number, test), scorer in scorers.items()
+            for draw in range(n)
+        }
+        return self._cell(block, cell, technique, repeated, known, of_draws, repeated, n)
+
     def _cell(
         self,
         block: Block,
@@ -272,10 +316,12 @@ class Evaluator:
         tools: Sequence[Tools],
         scorers: Mapping[FoldTest, Scorer],
         drawn: Sequence[Fold],
+        n_draws: int = 1,
     ) -> dict[str, Any]:
         """Return the fields of a cell's result; its seconds end before scoring.
 
-        ``drawn`` are the block's folds. The cell trains on ``folds``, which differ from them for refits.
+        ``drawn`` are the block's folds. The cell trains on ``folds``, which differ from them for refits. Each
+        fold stands there once for each draw of what the technique is told.
         """
         started = time.perf_counter()
         factory = self.classifiers.get(cell.classifier)
@@ -285,9 +331,11 @@ class Evaluator:
         answers: dict[FoldTest, Answers] = {}
         convergences, delayed_frontiers = [], []
         begin = ""
+        # Draws that come to the same training rows share a model.
+        models: dict[object, dict[Test, Answers]] = {}
         try:
             for number, (fold, fold_tools) in enumerate(zip(folds, tools, strict=True)):
-                begin = in_fold(number, len(folds))
+                begin = in_fold(number // n_draws, len(folds) // n_draws)
                 # A new table for each technique, which could write to arrays that a table derives from codes.
                 train = fold.train.twin(numbers=numbers)
                 with np.errstate():  # restores numpy's settings for the next technique
@@ -295,6 +343,14 @@ class Evaluator:
                     if (declined := declined_by(technique, train, acceptance)) is not None:
                         return {"status": "skipped", "reason": begin + storable(declined)}
                     fold_scorers = {test: scorers[number, test] for test in fold.tests}
+                    fit: Fit | None = None
+                    model: object = None
+                    if n_draws > 1 and isinstance(technique, PreProcessing):
+                        rows = technique.prepare(train, fold_tools)
+                        fit, model = _learner_of(technique, rows), (number // n_draws, _digest_of(rows))
+                    if model in models:
+                        answers |= {(number, test): answer for test, answer in models[model].items()}
+                        continue
                     fold_answers, convergence, frontier_of_fold = answers_of(
                         technique,
                         train,
@@ -303,7 +359,10 @@ class Evaluator:
                         fold_tools,
                         numbers,
                         acceptance,
+                        fit,
                     )
+                    if model is not None:
+                        models[model] = fold_answers
                 answers |= {(number, test): answer for test, answer in fold_answers.items()}
                 convergences += [convergence] if convergence is not None else []
                 if frontier_of_fold is not None and self._refit[cell.technique] is None:
@@ -315,9 +374,10 @@ class Evaluator:
         except BaseException as error:
             return {"status": status_of(error), "reason": begin + in_words(error)}
         scored = {fold_test: scorers[fold_test].score(answer) for fold_test, answer in answers.items()}
-        metrics, counts = metric_values(scored, self.prepared.experiment.tests), stored_counts(scored)
+        metrics = metric_values(scored, self.prepared.experiment.tests, n_draws)
+        counts = stored_counts(scored, n_draws)
         if cell.reference:
-            for decisions in self._decisions(block, cell, drawn, answers, scorers):
+            for decisions in self._decisions(block, cell, drawn, answers, scorers, n_draws):
                 counts = decisions.beside(counts)
             metrics += decision_metrics(counts, self.scorers[block.dataset], self.prepared.experiment.tests)
         return {
@@ -339,6 +399,7 @@ class Evaluator:
         folds: Sequence[Fold],
         answers: Mapping[FoldTest, Answers],
         scorers: Mapping[FoldTest, Scorer],
+        n_draws: int,
     ) -> list[Decisions]:
         """Return counts of a cell's decisions beside its untreated learner's, with and without planted bias.
 
@@ -353,13 +414,13 @@ class Evaluator:
         begin = ""
         try:
             for number, fold in enumerate(folds):
-                begin = in_fold(number, len(folds))
+                begin, place = in_fold(number // n_draws, len(folds) // n_draws), number // n_draws
                 accepted = answers[number, ORIGINAL].predicted
                 if cell.technique == entry:  # the cell is the untreated learner
                     self._remember(_model_key(*learner, fold), accepted)
-                clean = {ORIGINAL: self._accepts(*learner, self._clean(block, folds)[number])}
+                clean = {ORIGINAL: self._accepts(*learner, self._clean(block, folds[::n_draws])[place])}
                 if block.hidden:
-                    true = self._at_0(replace(block, hidden=0.0))[number]
+                    true = self._at_0(replace(block, hidden=0.0))[place]
                     assert true.test_rows is not None
                     assert fold.test_rows is not None
                     of_fold = np.searchsorted(true.test_rows, fold.test_rows)
@@ -462,13 +523,14 @@ def answers_of(
     tools: Tools,
     numbers: bool,
     acceptance: Acceptance,
+    fit: Fit | None = None,
 ) -> tuple[dict[Test, Answers], Convergence | None, Callable[[], UnconstrainedFold] | None]:
     """Return a technique's answers to each test, its convergence, and a function or None.
 
     The function returns the inputs of the unprocessing frontier. All answers are checked here, because a
     plugin may have replaced the technique's own checks.
     """
-    predictor = technique.fit(train, tools)
+    predictor = (fit or technique.fit)(train, tools)
     predict = functools.partial(acceptance, technique, predictor)
     with_scores: dict[Test, Answers] = {}  # whatever the metrics need
 
@@ -511,6 +573,17 @@ def answers_of(
             remedy="correct the convergence that the technique reports",
         )
     return answers, convergence, delayed_frontier
+
+
+def _learner_of(technique: PreProcessing, rows: Prepared) -> Fit:
+    """Return the second half of a technique's fit, to rows that it has prepared."""
+    return lambda _train, tools: technique.learn(rows, tools)
+
+
+def _digest_of(rows: Prepared) -> object:
+    """Return an identity of prepared rows; those that come with a change of test rows are like no others."""
+    weights = None if rows.sample_weight is None else rows.sample_weight.tobytes()
+    return rows.transform or (rows.table.digest, rows.features, weights)
 
 
 def status_of(error: BaseException) -> Status:

@@ -27,6 +27,7 @@ from benchmark.experiment.entries import (
 )
 from benchmark.experiment.evaluate import configured_techniques, describe_classifier
 from benchmark.experiment.plan import ExpandedExperiment, Experiment, load_experiment, load_plugins, with_bias
+from benchmark.experiment.telling import Telling
 from benchmark.experiment.tuning_rule import space
 from benchmark.experiment.versions import NOT_INSTALLED, versions_of
 from benchmark.metrics import metric_names
@@ -34,6 +35,7 @@ from benchmark.models import entry_name
 from benchmark.statistics.recommendation import FEW_REPETITIONS
 from benchmark.techniques import find_technique, get_technique, list_techniques, load_plugin
 from benchmark.techniques._search import search_space
+from benchmark.techniques.knowledge import FACTS
 from benchmark.text.words import OF_NETWORKS
 
 _LITE_ROWS, _LITE_REPETITIONS, _LITE_FOLDS = 1000, 2, 2
@@ -74,7 +76,8 @@ def load_for_run(
 def expand(experiment: Experiment, plugins: tuple[str, ...] = ()) -> ExpandedExperiment:
     """Return an experiment as it is run, with further entries, and its techniques.
 
-    There are entries for tuned techniques, named after them: ``lfr_tuned``, ``lfr_tuned_clean``,
+    Techniques that are told something have an entry for each telling. There are entries for tuned
+    techniques, named after them: ``lfr_tuned``, ``lfr_tuned_clean``,
     ``lfr_oracle``. Techniques' own learners have entries among the classifiers. Refits of doing nothing have
     entries where decisions are compared with the clean model's. An expanded experiment stays as it is.
 
@@ -82,16 +85,12 @@ def expand(experiment: Experiment, plugins: tuple[str, ...] = ()) -> ExpandedExp
     an entry has the name of a further one.
     """
     check_experiment(experiment)
-    whole = _with_refits(_with_learners(_with_tuned(experiment)))
-    given = {*(e.name for e in experiment.techniques), *(e.name for e in experiment.classifiers)}
-    further = [
-        *(entry.name for entry in whole.techniques if entry not in experiment.techniques),
-        *(entry.name for entry in whole.classifiers if entry not in experiment.classifiers),
-    ]
-    if taken := [name for name in further if name in given or further.count(name) > 1]:
+    whole = _with_refits(_with_learners(_with_tuned(_with_told(experiment))))
+    names = [*(entry.name for entry in whole.techniques), *(entry.name for entry in whole.classifiers)]
+    if taken := [name for name in names if names.count(name) > 1]:
         raise ExperimentError(
             f"The name {taken[0]!r} belongs to an entry that betabench adds",
-            expected="another name than those of tuned techniques, own learners and refits",
+            expected="another name than those of tellings, tuned techniques, own learners and refits",
             got="an entry with this name",
             remedy="rename it",
         )
@@ -263,13 +262,34 @@ def _with_tuned(experiment: Experiment) -> Experiment:
     chosen_on: tuple[TunedOn, ...] = (*experiment.tune.validation, "oracle")
     for entry in experiment.techniques:
         entries.append(entry)
-        for on in chosen_on if space(experiment, entry) else ():
+        for on in chosen_on if not entry.told and space(experiment, entry) else ():
             suffix, words = _TUNED_ON[on]
             fields = {"name": f"{entry.name}_{suffix}", "title": f"{entry.title} ({words})", "tuned": on}
             entries.append(entry.model_copy(update=fields))
             more.setdefault(entry.name, []).append(fields["name"])
     return experiment.with_techniques(
         entries, lambda d: tuple(n for name in d.techniques for n in (name, *more.get(name, ())))
+    )
+
+
+def _with_told(experiment: Experiment) -> Experiment:
+    """Return an experiment in which a technique that is told something has an entry for each telling."""
+    entries: list[TechniqueEntry] = []
+    names: dict[str, tuple[str, ...]] = {}
+    for entry in experiment.techniques:
+        technique = find_technique(entry.technique)
+        if technique is None or not technique.knows or entry.told:
+            entries.append(entry)
+            continue
+        plain = Telling(fact=max(technique.knows, key=FACTS.index))
+        tellings = [telling for telling in experiment.knows if telling.tells(technique)] or [plain]
+        for telling in tellings:
+            name = f"{entry.name}_{telling.name}" if telling.name else entry.name
+            title = f"{entry.title} ({telling.title or telling.words})"
+            entries.append(entry.model_copy(update={"name": name, "title": title, "told": telling}))
+            names[entry.name] = (*names.get(entry.name, ()), name)
+    return experiment.with_techniques(
+        entries, lambda d: tuple(n for name in d.techniques for n in names.get(name, (name,)))
     )
 
 

@@ -37,7 +37,7 @@ from benchmark.experiment.draws import draw_folds
 from benchmark.experiment.plan import Block
 from benchmark.experiment.prepare import PreparedDataset, PreparedExperiment
 from benchmark.experiment.results import CellResult, MetricValue
-from benchmark.experiment.scoring import Decisions, joint_counts
+from benchmark.experiment.scoring import DRAWS, Decisions, joint_counts
 from benchmark.experiment.unprocessing import frontier_points
 from benchmark.metrics import FAILING, GroupCounts, measure_by_group, metrics_by_group
 from benchmark.text.words import parted_fold
@@ -136,7 +136,7 @@ def decisions_frame(cells: Iterable[CellResult], tests: Sequence[str] = (ORIGINA
         (*_key(cell), decisions.test, fold, *people)
         for cell in cells
         for decisions in Decisions.stored(cell.counts, tests)
-        for fold, people in enumerate(decisions.folds)
+        for fold, people in enumerate(decisions.by_fold(cell.counts.get(DRAWS, 1)).tolist())
     ]
     return pd.DataFrame(rows, columns=list(DECISION_COLUMNS)).astype({"level": float})
 

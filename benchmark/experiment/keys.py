@@ -6,7 +6,7 @@ import functools
 import hashlib
 import json
 from collections.abc import Iterator, Mapping
-from dataclasses import replace
+from dataclasses import astuple, replace
 from typing import Any
 
 from benchmark.columns import BIASED, TRUTH
@@ -16,6 +16,8 @@ from benchmark.experiment.prepare import PreparedExperiment
 from benchmark.experiment.tune import describe_tuning
 from benchmark.experiment.unprocessing import describe_frontier, has_frontier
 from benchmark.experiment.versions import PACKAGE, code_digest, harness_digest
+
+_TELLING = PACKAGE / "experiment" / "telling.py"
 
 
 def planned_cells(prepared: PreparedExperiment, shard: Shard = WHOLE) -> list[tuple[Block, tuple[Cell, ...]]]:
@@ -50,6 +52,10 @@ def planned_cells(prepared: PreparedExperiment, shard: Shard = WHOLE) -> list[tu
 
         for name, classifier in block.cells:
             described, entry = technique(block.dataset, name, classifier), entries[name]
+            if entry.told is not None:
+                telling = {**entry.told.model_dump(mode="json"), "name": "", "title": ""}
+                facts = astuple(prepared.datasets[block.dataset].told(block))
+                described = {**described, "told": [telling, facts, code_digest([_TELLING])]}
             if entry.tuned is not None:
                 described = {**described, "tuned": describe_tuning(prepared, block, entry)}
             if entry.refit is not None:

@@ -47,6 +47,7 @@ from benchmark.experiment.entries import (
     listed_datasets,
     listed_techniques,
 )
+from benchmark.experiment.telling import Telling
 from benchmark.experiment.tuning_rule import TuneEntry
 from benchmark.metrics import get_metric, metric_names
 from benchmark.metrics.restoration import OF_REPETITIONS
@@ -85,6 +86,8 @@ class Experiment(Identifying):
     >>> experiment.datasets[0].bias[0].to_bias().edits[0].group
     'African-American'
     """
+
+    only_if_set = ("knows",)
 
     name: Planned[Identifier] = "experiment"  # short name, also of the folder of results
     title: Free[str] = ""  # one line for headings
@@ -136,6 +139,9 @@ class Experiment(Identifying):
     # of bias.
     plugins: Free[tuple[str, ...]] = ()
     published: Free[PublishedEntry | None] = None  # published numbers that the experiment repeats
+    # What techniques that declare knowledge are told about the bias, each in turn. A technique that no
+    # telling is for is told its fact as it is.
+    knows: Derived[tuple[Telling, ...]] = ()
     # How techniques are tuned, each beside its default setting (:mod:`benchmark.experiment.tune`).
     tune: Derived[TuneEntry | None] = None
 
@@ -198,6 +204,7 @@ class Experiment(Identifying):
             ("techniques", [t.name for t in self.techniques]),
             ("classifiers", [c.name for c in self.classifiers]),
             ("metrics", list(self.metrics)),
+            ("knows", [f"{telling.fact} {telling.name}".strip() for telling in self.knows]),
             ("headline", list(self.headline)),
             *((f"bias of {d.card}", [b.name for b in d.bias]) for d in self.datasets),
         ):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import itertools
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -26,14 +27,15 @@ from benchmark.declarations import declaration_dir, list_declarations
 from benchmark.errors import BetabenchError, ExperimentError
 from benchmark.experiment.draws import n_held_out, split_sizes
 from benchmark.experiment.entries import DatasetEntry
-from benchmark.experiment.plan import ExpandedExperiment, Experiment, Train
+from benchmark.experiment.plan import Block, ExpandedExperiment, Experiment, Train
+from benchmark.experiment.telling import Planted as ToldBias
 from benchmark.experiment.versions import source_digest
 from benchmark.network.bif import read_bif
 from benchmark.network.learn import announcement, learn_network, merge_settings
 from benchmark.network.model import Network, sample
 from benchmark.registry import load_plugin
 from benchmark.seeding import generator
-from benchmark.techniques import get_technique
+from benchmark.techniques import Kind, get_technique
 from benchmark.text.words import EMBEDDED, REAL, SAMPLED, few
 
 _LEAST_VALIDATED = 30  # rows; with fewer, a group with a label may have no more than a person or two
@@ -192,6 +194,27 @@ class PreparedDataset:
             return cache(lambda beta: self.biases[bias].plant(self.network, beta).expected)
         rows = self.favored_rows if self.entry.audit else self.rows
         return self.biases[bias].expectations_in_rows(rows, hidden=hidden)
+
+    def told(self, block: Block) -> ToldBias:
+        """Return what techniques may be told about the bias of a block."""
+        beta = self.beta_of(block.bias, block.level, block.hidden)
+        recorded = self.expected(block.bias, beta, block.hidden).rates
+        return ToldBias(self._kind_of(block.bias), recorded, self.expected(block.bias, 0.0).rates)
+
+    def _kind_of(self, bias: str) -> Kind | None:
+        """Return what the steps of a bias do to rows; turned labels count before rows left out."""
+        effects = set[Kind]()
+        for step in self.biases[bias].steps:
+            chances = None
+            for beta in (1.0, 0.5, 0.1):  # some parameters are out of range at greater levels
+                with contextlib.suppress(BetabenchError):
+                    chances = step.chances(self.rows, beta)
+                    break
+            if chances is not None and chances.turned is not None and chances.turned.any():
+                effects.add("label")
+            elif chances is not None and chances.left_out is not None and chances.left_out.any():
+                effects.add("selection")
+        return "label" if "label" in effects else "selection" if effects else None
 
     def description(self, bias: str, hidden: float) -> str:
         """Return a description of a bias in words."""

@@ -25,6 +25,7 @@ from benchmark.experiment.prepare import PreparedExperiment
 from benchmark.experiment.results import CellResult
 from benchmark.experiment.scoring import (
     DECISIONS,
+    DRAWS,
     JOINT,
     Decisions,
     FoldTest,
@@ -76,7 +77,7 @@ def _without_counts(cells: Iterable[CellResult], shares: FavorableShares) -> Ite
             if test in cell.counts and (*block, test) not in shares:
                 folds = [np.asarray(counts) for counts in cell.counts[test]]
                 shares[*block, test] = float(np.mean([fold[:, 1].sum() / fold.sum() for fold in folds]))
-        kept = (JOINT, TUNED, *DECISIONS.values())
+        kept = (DRAWS, JOINT, TUNED, *DECISIONS.values())
         yield replace(cell, counts={key: cell.counts[key] for key in kept if key in cell.counts})
 
 
@@ -325,7 +326,7 @@ def _score_again(
                 if scored is None or (reference and {d.reference for d in decisions} != {reference}):
                     incomplete.add(old.key)
                     continue
-                metrics = metric_values(scored, experiment.tests)
+                metrics = metric_values(scored, experiment.tests, old.counts.get(DRAWS, 1))
                 if reference:
                     metrics += decision_metrics(old.counts, scorer, experiment.tests)
                 yield replace(old, metrics=metrics, scoring=wanted[old.key])

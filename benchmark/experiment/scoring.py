@@ -54,6 +54,9 @@ NO_TRUE_LABEL = "these rows have no true labels"
 JOINT = "joint"
 """Key in stored counts, besides the tests, of counts by several attributes."""
 
+DRAWS = "draws"
+"""Key in stored counts, besides the tests, of the number of draws of what a technique is told, if several."""
+
 DECISIONS: Mapping[Test, str] = {ORIGINAL: "decisions", TRUTH: "decisions_in_truth"}
 """Keys in stored counts, besides the tests, of :class:`Decisions` on a test."""
 
@@ -273,22 +276,35 @@ class Decisions:
         wanted = [test for test in DECISIONS if stored and test in tests]
         return tuple(replace(cls(*stored[tested_as(test, stored)]), test=test) for test in wanted)
 
+    def by_fold(self, n_draws: int) -> NDArray[Any]:
+        """Return counts of each fold, shape (n_folds, n_counts), as means over draws of what was told."""
+        people = np.asarray(self.folds)
+        return (
+            people
+            if n_draws == 1 or not len(people)
+            else people.reshape(-1, n_draws, people.shape[1]).mean(axis=1)
+        )
+
     def beside(self, counts: Mapping[str, Any]) -> dict[str, Any]:
         """Return stored counts with these decisions added."""
         return {**counts, DECISIONS[self.test]: [self.reference, list(map(list, self.folds)), self.reason]}
 
-    def metrics(self, scorer: Scorer) -> tuple[MetricValue, ...]:
-        """Return the scorer's metrics of the family restoration: of all folds together, then of each."""
+    def metrics(self, scorer: Scorer, n_draws: int = 1) -> tuple[MetricValue, ...]:
+        """Return the scorer's metrics of the family restoration: of all folds together, then of each.
+
+        Each is the mean over ``n_draws`` of what a technique is told.
+        """
         names = scorer.of_decisions
         if not self.folds:
             return tuple(MetricValue(name, None, self.reason, self.test) for name in names)
-        parts: list[tuple[int | None, Sequence[int]]] = [(None, np.sum(self.folds, axis=0))]
-        if len(self.folds) > 1:
-            parts += enumerate(self.folds)
+        drawn = np.asarray(self.folds).reshape(-1, n_draws, len(self.folds[0]))  # by fold and draw
+        parts: list[tuple[int | None, Any]] = [(None, drawn.sum(axis=0))]
+        if len(drawn) > 1:
+            parts += enumerate(drawn)
         values: list[MetricValue] = []
-        for fold, people in parts:
-            results = scorer.without_unknown(restoration(np.asarray(people), names))
-            values += _metric_values(results, self.test, fold)
+        for fold, draws in parts:
+            results = (scorer.without_unknown(restoration(people, names)) for people in draws)
+            values += _over_draws([_metric_values(result, self.test, fold) for result in results])
         return tuple(values)
 
 
@@ -296,7 +312,8 @@ def decision_metrics(
     counts: Mapping[str, Any], scorer: Scorer, tests: Iterable[str]
 ) -> tuple[MetricValue, ...]:
     """Return the metrics of decisions on some tests from stored counts."""
-    return tuple(m for decisions in Decisions.stored(counts, tests) for m in decisions.metrics(scorer))
+    stored, n_draws = Decisions.stored(counts, tests), counts.get(DRAWS, 1)
+    return tuple(m for decisions in stored for m in decisions.metrics(scorer, n_draws))
 
 
 def tested_as(test: Test, tests: Container[str]) -> Test:
@@ -313,42 +330,62 @@ def _metric_values(results: MetricResults, test: Test, fold: int | None = None) 
     ]
 
 
-def metric_values(scored: Mapping[FoldTest, Scored], tests: Sequence[Test]) -> tuple[MetricValue, ...]:
-    """Return metrics as the store has them: for each test the means over its folds, then those of each."""
-    folds, scored_tests = sorted({fold for fold, _ in scored}), {test for _, test in scored}
+def metric_values(
+    scored: Mapping[FoldTest, Scored], tests: Sequence[Test], n_draws: int = 1
+) -> tuple[MetricValue, ...]:
+    """Return metrics as the store has them: for each test the means over its folds, then those of each.
+
+    Each fold stands in ``scored`` once for each draw of what a technique is told, and its values are means
+    over them.
+    """
+    drawn, scored_tests = sorted({number for number, _ in scored}), {test for _, test in scored}
+    folds = range(len(drawn) // n_draws)
     values: list[MetricValue] = []
     for test in tests:
-        by_fold = [
+        by_draw = [
             _metric_values(
-                scored[fold, ORIGINAL].balanced()
+                scored[number, ORIGINAL].balanced()
                 if test == BALANCED
-                else scored[fold, tested_as(test, scored_tests)].results,
+                else scored[number, tested_as(test, scored_tests)].results,
                 test,
-                fold if len(folds) > 1 else None,
+                number // n_draws if len(folds) > 1 else None,
             )
-            for fold in folds
+            for number in drawn
         ]
+        by_fold = [_over_draws(by_draw[n_draws * fold : n_draws * (fold + 1)]) for fold in folds]
         if len(folds) > 1:
             values += map(_mean, zip(*by_fold, strict=True))
         values += (value for fold_values in by_fold for value in fold_values)
     return tuple(values)
 
 
-def _mean(values: Sequence[MetricValue]) -> MetricValue:
+def _over_draws(values: Sequence[list[MetricValue]]) -> list[MetricValue]:
+    """Return the means over draws of what a technique is told, as values of the same fold."""
+    return (
+        values[0]
+        if len(values) == 1
+        else [_mean(drawn, drawn[0].fold) for drawn in zip(*values, strict=True)]
+    )
+
+
+def _mean(values: Sequence[MetricValue], fold: int | None = None) -> MetricValue:
     """Return the mean over the folds that have a value; a metric that fails in one fold has failed."""
     failing = [value for value in values if value.reason.startswith(FAILING)]
     defined = [value.value for value in values if value.value is not None]
     if failing or not defined:
-        return (failing or values)[0]._replace(fold=None)
-    return values[0]._replace(value=math.fsum(defined) / len(defined), reason="", fold=None)
+        return (failing or values)[0]._replace(fold=fold)
+    return values[0]._replace(value=math.fsum(defined) / len(defined), reason="", fold=fold)
 
 
-def stored_counts(scored: Mapping[FoldTest, Scored]) -> dict[str, Any]:
-    """Return counts as the store has them; see :attr:`benchmark.experiment.results.CellResult.counts`."""
+def stored_counts(scored: Mapping[FoldTest, Scored], n_draws: int = 1) -> dict[str, Any]:
+    """Return counts as the store has them; see :attr:`benchmark.experiment.results.CellResult.counts`.
+
+    Counts of a fold stand once for each draw of what a technique is told.
+    """
     stored = _by_test({key: result.results.counts.rows.tolist() for key, result in scored.items()})
     if attributes := next(iter(scored.values())).attributes:
         stored[JOINT] = [[*attributes], _by_test({key: result.joint for key, result in scored.items()})]
-    return stored
+    return stored if n_draws == 1 else {**stored, DRAWS: n_draws}
 
 
 def _by_test(counts: Mapping[FoldTest, Any]) -> dict[str, Any]:
@@ -383,9 +420,10 @@ def scored_again(
     """Return metrics of a stored cell; None if its stored data do not suffice."""
     if common.attributes and not joint_counts(cell.counts, common.attributes):
         return None
-    counts = counts_by_fold(cell.counts)
-    answers = {} if cell.rows is None else unpack(cell.rows, {key: scorers[key].n_rows for key in counts})
-    rescored = {key: scorers[key].score_again(tallied, answers.get(key)) for key, tallied in counts.items()}
+    counts, n_draws = counts_by_fold(cell.counts), cell.counts.get(DRAWS, 1)
+    of = {(number, test): scorers[number // n_draws, test] for number, test in counts}
+    answers = {} if cell.rows is None else unpack(cell.rows, {key: of[key].n_rows for key in counts})
+    rescored = {key: of[key].score_again(tallied, answers.get(key)) for key, tallied in counts.items()}
     complete = {key: scored for key, scored in rescored.items() if scored is not None}
     return complete if len(complete) == len(rescored) else None
 

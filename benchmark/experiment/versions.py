@@ -46,7 +46,14 @@ HARNESS = (
 )
 
 # Code that some cells' numbers depend on; their keys, or the store, name it.
-_PLUGGED_IN = ("bias", "classifiers", "techniques", "metrics", "experiment/scoring.py")
+_PLUGGED_IN = (
+    "bias",
+    "classifiers",
+    "techniques",
+    "metrics",
+    "experiment/scoring.py",
+    "experiment/telling.py",
+)
 
 # Packages whose versions can change any cell's numbers. Techniques name further packages.
 _COMPUTING = ("numpy", "scipy", "scikit-learn", "numba")

@@ -43,7 +43,7 @@ _TEXTS = {
     *("dataset", "bias", "technique", "classifier", "test", "metric", "status", "reason"),
     *("attribute", "group", "note", "of", "chosen_on", "parameters"),
 }
-_WHOLE = {"table", "n", "repetition", "fold", "settings", "unscored", *DECISION_COUNTS}
+_WHOLE = {"table", "n", "repetition", "fold", "settings", "unscored"}
 _KEY = list(CELL_KEY)
 _OPTIONAL = {
     "folds": (columns.FOLDS_NAME, columns.FOLD_COLUMNS),

@@ -11,6 +11,7 @@ from benchmark.techniques.base import (
     Technique,
     Tools,
 )
+from benchmark.techniques.knowledge import Examined, Fact, Kind, Knowledge
 from benchmark.techniques.post_processing import (
     Adjustment,
     ErrorRatePostProcessing,
@@ -31,8 +32,12 @@ __all__ = [
     "Convergence",
     "ErrorRatePostProcessing",
     "Estimator",
+    "Examined",
+    "Fact",
     "GroupPostProcessing",
     "Interval",
+    "Kind",
+    "Knowledge",
     "PostProcessing",
     "PreProcessing",
     "Predictor",

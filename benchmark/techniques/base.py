@@ -27,6 +27,7 @@ from benchmark.techniques._checks import (
     scorer_of,
     shortage_of,
 )
+from benchmark.techniques.knowledge import NOTHING, Fact, Knowledge
 
 Stage = Literal["pre", "in", "post"]
 
@@ -53,7 +54,7 @@ class Estimator(Protocol):
 
 @dataclass(frozen=True)
 class Tools:
-    """The tools of a technique: classifier, ranker and random numbers."""
+    """The tools of a technique: classifier, ranker, random numbers, and what it is told about the bias."""
 
     # Builds a fresh classifier for features of the given numbers of states, shape (n_features,); a number
     # has 0 states. :meth:`learner` calls it and makes the features as well.
@@ -64,6 +65,7 @@ class Tools:
     # How many rows each training row stands for, shape (n_rows,); one if left out. Only techniques with
     # ``takes_weights`` get it. The caller multiplies the weights that they return by it.
     weights: NDArray[np.float64] | None = None
+    known: Knowledge = NOTHING  # the facts about the bias that the technique declares in ``knows``, no others
 
     def learner(
         self, train: Table, columns: list[int] | None = None
@@ -160,6 +162,8 @@ class Technique(ABC):
     version: ClassVar[str]  # changed whenever the same input and seed would give another result
     # Whether results depend on ``Tools.rng``; if not, they must not depend on the order of rows either.
     randomised: ClassVar[bool] = False
+    # Facts about the bias that it must be told, in ``Tools.known``; empty if it knows nothing.
+    knows: ClassVar[tuple[Fact, ...]] = ()
     # Whether it distinguishes more than two groups; if not, all rows outside of the deprived group are one.
     multi_group: ClassVar[bool] = False
     # Whether it takes a deprived group that several columns define, all of ``schema.sensitive_features``; if
@@ -214,7 +218,7 @@ class Technique(ABC):
         :class:`DeclinedError` if the technique declines the table. Malformed predictions will raise
         :class:`TechniqueError`.
         """
-        self._check_train(train)
+        self._check_train(train, tools)
         predictor = self._fit(train, tools)
         self._demand_type(predictor, Predictor, "_fit")
         return guarded(self, predictor, train.schema)
@@ -232,7 +236,9 @@ class Technique(ABC):
                 remedy=f"correct {type(self).__name__}.{method}",
             )
 
-    def _check_train(self, train: Table) -> None:
+    def _check_train(self, train: Table, tools: Tools) -> None:
+        if self.knows:
+            tools.known.require(self.name, self.knows)
         reason = unfit(self, train) or self.skip(train)
         if reason is not None:
             raise DeclinedError(f"{self.name} declines this table", got=reason)
@@ -276,7 +282,7 @@ class PreProcessing(Technique):
         Raises :class:`DeclinedError` if the technique declines the table, or leaves no features or a single
         class, and :class:`TechniqueError` if the prepared data are malformed.
         """
-        self._check_train(train)
+        self._check_train(train, tools)
         return self._prepared(train, tools)
 
     def _prepared(self, train: Table, tools: Tools) -> Prepared:

@@ -1,0 +1,182 @@
+"""What techniques are told about a planted bias, with stated errors: the axis ``knows`` of an experiment."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Annotated, Any, Literal
+
+import numpy as np
+from numpy.typing import NDArray
+from pydantic import BaseModel, Field, StrictInt, model_serializer, model_validator
+
+from benchmark.errors import DeclinedError
+from benchmark.models import STRICT, Identifier
+from benchmark.seeding import generator
+from benchmark.techniques.knowledge import FACTS, Examined, Fact, Kind, Knowledge
+
+if TYPE_CHECKING:
+    from benchmark.experiment.draws import Fold
+    from benchmark.techniques import Technique
+
+_EXAMINED: tuple[Fact, ...] = ("refusals", "clean_rows")
+_DRAWS = 20  # of examined rows, in each training sample
+
+# Fields besides the fact that say something of it.
+_OF: Mapping[Fact, tuple[str, ...]] = {
+    "gap": ("factor", "feared"),
+    "rates": ("deprived", "favored"),
+    "bounds": ("deprived", "width"),
+    "refusals": ("m", "wrong", "draws"),
+    "clean_rows": ("m", "wrong", "draws"),
+}
+
+Rate = Annotated[float, Field(ge=-1, le=1)]
+
+
+class Telling(BaseModel):
+    """One state of knowledge: a fact about the planted bias, exact or with a stated error.
+
+    Direction and kind are told with every other fact. Techniques that declare the fact, and none that comes
+    after it in :data:`~benchmark.techniques.knowledge.FACTS`, are run with this telling.
+    """
+
+    model_config = STRICT
+
+    fact: Fact
+    name: Identifier | Literal[""] = ""  # added to a technique's name
+    title: str = ""  # added to a technique's title
+    # Whether the kind is told rightly, or the other one; a bias that does neither counts as one of labels.
+    kind: Literal["right", "wrong"] = "right"
+    factor: float = Field(default=1.0, ge=0)  # the told gap, as a multiple of the planted one
+    feared: Rate | None = None  # a gap that is told whatever was planted
+    deprived: Rate = 0.0  # added to the told rate, or to the middle of bounds, of the deprived group
+    favored: Rate = 0.0  # the same of all other rows
+    width: float = Field(default=0.05, gt=0, le=1)  # half the distance between the bounds
+    m: StrictInt = Field(default=50, ge=1)  # number of rows that are looked at again, or all if fewer
+    wrong: float = Field(default=0.0, ge=0, lt=0.5)  # share of these rows about which people err
+    draws: StrictInt = Field(default=_DRAWS, ge=1)  # of the rows to look at; results are means over draws
+
+    @model_validator(mode="before")
+    @classmethod
+    def _of_a_name(cls, data: Any) -> Any:
+        return {"fact": data} if isinstance(data, str) else data
+
+    @model_validator(mode="after")
+    def _fields_fit(self) -> Telling:
+        fitting = {"fact", "name", "title", "kind", *_OF.get(self.fact, ())}
+        if foreign := sorted(self._changed.keys() - fitting):
+            raise ValueError(f"{foreign[0]!r} says nothing of the fact {self.fact!r}")
+        if self.feared is not None and self.factor != 1:
+            raise ValueError("'factor' and 'feared' both say which gap is told; give one of the two")
+        return self
+
+    @property
+    def _changed(self) -> dict[str, Any]:
+        fields = type(self).model_fields
+        return {name: value for name, value in self if value != fields[name].default}
+
+    @model_serializer
+    def _written(self) -> dict[str, Any]:
+        return self._changed
+
+    @property
+    def n_draws(self) -> int:
+        """How many times a technique is fitted to a training sample."""
+        return self.draws if self.fact in _EXAMINED else 1
+
+    @property
+    def words(self) -> str:
+        """The telling in words, as they stand behind the title of a technique."""
+        errors = f"{self.deprived:+g} and {self.favored:+g}"
+        said = {
+            "direction": "told the direction",
+            "kind": "told the kind",
+            "gap": "told the gap" if self.factor == 1 else f"told {self.factor:g} times the gap",
+            "rates": "told true rates" + (f" with errors {errors}" if self.deprived or self.favored else ""),
+            "bounds": f"told bounds of the true rate, ±{self.width:g}",
+            "refusals": f"told by {self.m} re-examined refusals",
+            "clean_rows": f"told by {self.m} re-examined rows",
+        }[self.fact]
+        said = said if self.feared is None else f"told a gap of {self.feared:g}"
+        said += f", {100 * self.wrong:g} % judged wrongly" if self.wrong else ""
+        return said + (", wrong kind" if self.kind == "wrong" else "")
+
+    def tells(self, technique: type[Technique] | Technique) -> bool:
+        """Return whether a technique is run with this telling."""
+        return bool(technique.knows) and max(technique.knows, key=FACTS.index) == self.fact
+
+
+@dataclass(frozen=True)
+class Planted:
+    """What a bias did, in expectation over all rows: the facts that techniques may be told."""
+
+    kind: Kind | None  # None if it makes no label wrong and leaves out no row
+    recorded: tuple[float, float]  # rates of the favorable label in both groups, the deprived one's first
+    true: tuple[float, float]
+
+    @property
+    def gap(self) -> float:
+        """By how much the deprived group's recorded rate is below its true one."""
+        return self.true[0] - self.recorded[0]
+
+
+def told(
+    telling: Telling,
+    technique: Technique,
+    planted: Planted,
+    fold: Fold,
+    true: NDArray[np.bool_],
+    seed: int,
+) -> Iterator[Knowledge]:
+    """Yield what a technique is told in a training sample, for each draw.
+
+    ``true`` are the true labels of all of the dataset's rows, and ``seed`` is the experiment's.
+    """
+    if "refusals" in technique.knows or "clean_rows" in technique.knows:
+        for draw in range(telling.n_draws):
+            yield Knowledge(**_numbers(telling, planted), **_examined(telling, fold, true, seed, draw)).only(
+                technique.knows
+            )
+    else:
+        yield Knowledge(**_numbers(telling, planted)).only(technique.knows)
+
+
+def _numbers(telling: Telling, planted: Planted) -> dict[str, Any]:
+    kind = planted.kind or "label"
+    other: Kind = "selection" if kind == "label" else "label"
+    gap = telling.factor * planted.gap if telling.feared is None else telling.feared
+    errors = telling.deprived, telling.favored
+    rates = tuple(float(np.clip(rate + e, 0, 1)) for rate, e in zip(planted.true, errors, strict=True))
+    bounds = tuple(float(np.clip(rates[0] + e, 0, 1)) for e in (-telling.width, telling.width))
+    return {
+        "direction": gap >= 0,
+        "kind": kind if telling.kind == "right" else other,
+        "gap": gap,
+        "rates": rates,
+        "bounds": bounds,
+    }
+
+
+def _examined(
+    telling: Telling, fold: Fold, true: NDArray[np.bool_], seed: int, draw: int
+) -> dict[str, Examined]:
+    """Return rows of a training sample that are looked at again, drawn without replacement.
+
+    The rows of a smaller number are among those of a greater one, and so are the errors of a smaller share.
+    """
+    if fold.after_bias is None:
+        raise DeclinedError(
+            "Only real rows can be looked at again",
+            expected='real rows to train on: train = "data", with holdout or folds',
+            got="rows drawn from a network",
+        )
+    train, labels = fold.train, true[fold.after_bias]
+    examined = {}
+    for fact, asked in (("refusals", train.deprived & ~train.y), ("clean_rows", np.ones(len(train), bool))):
+        rng = generator(seed, purpose="told", fact=fact, draw=draw, **fold.axes)
+        candidates = np.flatnonzero(asked)
+        rows = rng.permutation(candidates)[: telling.m]
+        errs = rng.random(len(candidates))[: len(rows)] < telling.wrong
+        examined[fact] = Examined(rows, labels[rows] ^ errs)
+    return examined

@@ -1,0 +1,40 @@
+"""Weights by refusals that somebody has looked at again."""
+
+from typing import ClassVar
+
+from benchmark.data.table import Table
+from benchmark.errors import DeclinedError
+from benchmark.techniques.base import Prepared, Tools
+from benchmark.techniques.knowledge import Fact
+from benchmark.techniques.registry import register
+from benchmark.techniques.restoring import Restorer
+
+
+@register
+class RefusalWeights(Restorer):
+    r"""Weight the deprived group's favorable rows by the wrong refusals among some that were looked at again.
+
+    Idea: let r be the recorded rate of the deprived group, and q the share of wrong ones among m refusals of
+    the group, drawn at random and looked at again. The estimate of the true rate is r + (1 - r) q, and the
+    weight is that of :class:`~benchmark.techniques.gap_weights.GapWeights` for wrong labels.
+
+    Changes: weights, of mean 1. Limits: only wrong refusals of the deprived group are seen. People who are
+    missing from the rows, wrong acceptances and the other group are taken to be as they should be.
+    """
+
+    name = "refusal_weights"
+    reference = (
+        "Natarajan, Dhillon, Ravikumar and Tewari (2013), Learning with noisy labels, NeurIPS, section 3.2, "
+        "with an estimated rate of noise"
+    )
+    summary = "Weight the deprived group's favorable rows by refusals that were looked at again"
+    version = "1"
+    knows: ClassVar[tuple[Fact, ...]] = ("refusals",)
+
+    def _prepare(self, train: Table, tools: Tools) -> Prepared:
+        refusals = tools.known.refusals
+        if not len(refusals):
+            raise DeclinedError("No refusal of the deprived group was looked at again")
+        wrong = float(refusals.favorable.mean())
+        refused = 1 - float(train.y[train.deprived].mean())
+        return self.by_gap(train, tools, refused * wrong, "label")
