@@ -130,6 +130,8 @@ def _problems(experiment: Experiment) -> Iterator[_Problem]:
         yield from _tried(f"classifier {classifier.name!r}", describe_classifier, classifier)
     if experiment.tune is not None:
         yield from _tried("tune", experiment.tune.parsed.check)
+    for telling in experiment.knows:
+        yield from _of_telling(telling, experiment.techniques)
     unknown = [p for name in experiment.metrics for p in _tried("metrics", metric_names, [name])]
     yield from unknown or _tried("headline", lambda: experiment.shown_metrics)
     if not unknown and experiment.asks_to_restore and (reason := experiment.no_clean_model):
@@ -177,6 +179,20 @@ def _of_dataset(dataset: DatasetEntry, experiment: Experiment) -> Iterator[_Prob
     yield from _of_audit(location, dataset, experiment, has_judged) if dataset.audit else ()
     if schema is not None and dataset.strata is not None and dataset.strata not in schema.names:
         yield f"{location}, strata", UnknownNameError("column", dataset.strata, schema.names)
+
+
+def _of_telling(telling: Telling, entries: Sequence[TechniqueEntry]) -> Iterator[_Problem]:
+    """Yield the error of entries that a telling names, but whose techniques do not need its fact."""
+    found = {entry.name: find_technique(entry.technique) for entry in entries if not entry.told}
+    needing = {name: own is None or telling.tells(own) for name, own in found.items()}
+    if foreign := [name for name in telling.only if not needing.get(name, True)]:
+        error = ExperimentError(
+            f"{foreign[0]!r} is told {telling.fact!r}, which is not what it needs to know",
+            expected=", ".join(name for name, needs in needing.items() if needs),
+            got=foreign[0],
+            remedy="correct 'only'",
+        )
+        yield "knows", error
 
 
 def _measured_dose() -> BiasError:
@@ -282,7 +298,7 @@ def _with_told(experiment: Experiment) -> Experiment:
             entries.append(entry)
             continue
         plain = Telling(fact=max(technique.knows, key=FACTS.index))
-        tellings = [telling for telling in experiment.knows if telling.tells(technique)] or [plain]
+        tellings = [own for own in experiment.knows if own.tells(technique, entry.name)] or [plain]
         for telling in tellings:
             name = f"{entry.name}_{telling.name}" if telling.name else entry.name
             title = f"{entry.title} ({telling.title or telling.words})"

@@ -53,7 +53,7 @@ def planned_cells(prepared: PreparedExperiment, shard: Shard = WHOLE) -> list[tu
         for name, classifier in block.cells:
             described, entry = technique(block.dataset, name, classifier), entries[name]
             if entry.told is not None:
-                telling = {**entry.told.model_dump(mode="json"), "name": "", "title": ""}
+                telling = {**entry.told.model_dump(mode="json"), "name": "", "title": "", "only": ()}
                 facts = astuple(prepared.datasets[block.dataset].told(block))
                 described = {**described, "told": [telling, facts, code_digest([_TELLING])]}
             if entry.tuned is not None:

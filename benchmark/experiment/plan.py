@@ -204,7 +204,7 @@ class Experiment(Identifying):
             ("techniques", [t.name for t in self.techniques]),
             ("classifiers", [c.name for c in self.classifiers]),
             ("metrics", list(self.metrics)),
-            ("knows", [f"{telling.fact} {telling.name}".strip() for telling in self.knows]),
+            ("knows", [f"{t.fact} {t.name} {own}".strip() for t in self.knows for own in t.only or ("",)]),
             ("headline", list(self.headline)),
             *((f"bias of {d.card}", [b.name for b in d.bias]) for d in self.datasets),
         ):
@@ -214,6 +214,12 @@ class Experiment(Identifying):
         for entry in self.techniques:
             if entry.refit is not None and entry.refit_of not in names:
                 yield f"techniques: {entry.name!r} is a refit of {entry.refit_of!r}, which is not among them"
+        # An expanded experiment names its entries after their tellings.
+        for telling in () if any(entry.told for entry in self.techniques) else self.knows:
+            for name in telling.only:
+                if name not in names:
+                    absent = f"{telling.fact!r} is told to {name!r}, which is not among the techniques"
+                    yield f"knows: {absent}: {', '.join(names)}"
         for dataset in self.datasets:
             for name in dataset.techniques:
                 if name not in names:

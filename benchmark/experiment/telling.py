@@ -46,6 +46,8 @@ class Telling(BaseModel):
     fact: Fact
     name: Identifier | Literal[""] = ""  # added to a technique's name
     title: str = ""  # added to a technique's title
+    # Names of the entries that it is for; all that need the fact unless given.
+    only: tuple[Identifier, ...] = ()
     # Whether the kind is told rightly, or the other one; a bias that does neither counts as one of labels.
     kind: Literal["right", "wrong"] = "right"
     factor: float = Field(default=1.0, ge=0)  # the told gap, as a multiple of the planted one
@@ -64,7 +66,7 @@ class Telling(BaseModel):
 
     @model_validator(mode="after")
     def _fields_fit(self) -> Telling:
-        fitting = {"fact", "name", "title", "kind", *_OF.get(self.fact, ())}
+        fitting = {"fact", "name", "title", "only", "kind", *_OF.get(self.fact, ())}
         if foreign := sorted(self._changed.keys() - fitting):
             raise ValueError(f"{foreign[0]!r} says nothing of the fact {self.fact!r}")
         if self.feared is not None and self.factor != 1:
@@ -102,9 +104,10 @@ class Telling(BaseModel):
         said += f", {100 * self.wrong:g} % judged wrongly" if self.wrong else ""
         return said + (", wrong kind" if self.kind == "wrong" else "")
 
-    def tells(self, technique: type[Technique] | Technique) -> bool:
-        """Return whether a technique is run with this telling."""
-        return bool(technique.knows) and max(technique.knows, key=FACTS.index) == self.fact
+    def tells(self, technique: type[Technique] | Technique, entry: str | None = None) -> bool:
+        """Return whether a technique is run with this telling, in an entry if its name is given."""
+        needed = bool(technique.knows) and max(technique.knows, key=FACTS.index) == self.fact
+        return needed and (entry is None or not self.only or entry in self.only)
 
 
 @dataclass(frozen=True)
