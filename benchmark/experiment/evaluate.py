@@ -204,6 +204,8 @@ class Evaluator:
         # Folds without planted bias, by whether bias is hidden in them; decisions by model and rows.
         self._unbiased: dict[bool, tuple[Block, list[Fold]]] = {}
         self._accepted: dict[object, NDArray[np.bool_]] = {}
+        # Answers of the last block's models of techniques that are told drawn rows, by what they came to.
+        self._models: tuple[Block | None, dict[object, dict[Test, Answers]]] = (None, {})
         declared = {entry.name: entry.factory for entry in prepared.experiment.classifiers}
         self.classifiers = {name: factory for name, factory in declared.items() if factory is not None}
         metrics = prepared.experiment.measured
@@ -331,8 +333,10 @@ class Evaluator:
         answers: dict[FoldTest, Answers] = {}
         convergences, delayed_frontiers = [], []
         begin = ""
-        # Draws that come to the same training rows share a model.
-        models: dict[object, dict[Test, Answers]] = {}
+        # Draws that come to the same training rows share a model, whatever number of rows was drawn.
+        if self._models[0] != block:
+            self._models = block, {}
+        models = self._models[1]
         try:
             for number, (fold, fold_tools) in enumerate(zip(folds, tools, strict=True)):
                 begin = in_fold(number // n_draws, len(folds) // n_draws)
@@ -347,7 +351,8 @@ class Evaluator:
                     model: object = None
                     if n_draws > 1 and isinstance(technique, PreProcessing):
                         rows = technique.prepare(train, fold_tools)
-                        fit, model = _learner_of(technique, rows), (number // n_draws, _digest_of(rows))
+                        fit = _learner_of(technique, rows)
+                        model = (named(technique), cell.classifier, number // n_draws, _digest_of(rows))
                     if model in models:
                         answers |= {(number, test): answer for test, answer in models[model].items()}
                         continue
