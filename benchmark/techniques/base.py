@@ -143,6 +143,8 @@ class Predictor:
     # Finite estimate of P(y+ | x), shape (n_rows,), if the technique has one.
     predict_score: Callable[[Table], NDArray[np.float64]] | None = None
     convergence: Convergence | None = None  # how the fit converged, if it optimized something
+    # Rows about which the technique would rather not decide, shape (n_rows,); predictions have an answer.
+    undecided: Callable[[Table], NDArray[np.bool_]] | None = None
 
 
 @dataclass_transform(kw_only_default=True, frozen_default=True)
@@ -237,7 +239,8 @@ class Technique(ABC):
             )
 
     def _check_train(self, train: Table, tools: Tools) -> None:
-        if self.knows:
+        off = self.unconstrained
+        if self.knows and (off is None or any(getattr(self, name) != value for name, value in off.items())):
             tools.known.require(self.name, self.knows)
         reason = unfit(self, train) or self.skip(train)
         if reason is not None:

@@ -6,8 +6,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from benchmark.data.table import Table
-from benchmark.errors import DeclinedError
 from benchmark.techniques.base import Array, Interval, Prepared, PreProcessing, Tools, with_labels
+from benchmark.techniques.cross_fitting import cross_fitted
 from benchmark.techniques.registry import register
 
 
@@ -46,14 +46,7 @@ class ConfidentLearning(PreProcessing):
     folds: Annotated[int, Interval(2, 20)] = 5  # parts of the rows; a classifier is trained without each
 
     def _prepare(self, train: Table, tools: Tools) -> Prepared:
-        fold = _folds(train.y, self.folds, tools.rng)
-        score = np.empty(len(train))
-        for part in range(self.folds):
-            inside = fold == part
-            if inside.any():
-                score[inside] = tools.scorer(train.take(np.flatnonzero(~inside)), self.name)(
-                    train.take(np.flatnonzero(inside))
-                )
+        score = cross_fitted(train, tools, self.folds, self.name)
         groups = train.deprived if self.by_group else np.zeros(len(train), dtype=bool)
         doubted = doubted_labels(score, train.y, groups)
         if self.action == "turn":
@@ -80,19 +73,3 @@ def doubted_labels(score: Array, y: NDArray[np.bool_], groups: NDArray[np.bool_]
             likelier = p > 0.5 if not label else p < 0.5
             doubted[rows] = reaches[not label] & (likelier | ~reaches[label])
     return doubted
-
-
-def _folds(y: NDArray[np.bool_], n_folds: int, rng: np.random.Generator) -> NDArray[np.int64]:
-    """Return the fold of each row, drawn so that each fold has its share of both classes."""
-    fold = np.empty(len(y), dtype=np.int64)
-    for label in (False, True):
-        rows = np.flatnonzero(y == label)
-        if len(rows) < 2:
-            raise DeclinedError(
-                "Too few rows of one class to train without some of them",
-                expected="two rows of each class or more",
-                got=str(len(rows)),
-                remedy="draw a larger sample",
-            )
-        fold[rng.permutation(rows)] = np.arange(len(rows)) % n_folds
-    return fold

@@ -7,7 +7,7 @@ from benchmark.errors import DeclinedError
 from benchmark.techniques.base import Prepared, Tools
 from benchmark.techniques.knowledge import Fact
 from benchmark.techniques.registry import register
-from benchmark.techniques.restoring import Restorer
+from benchmark.techniques.restoring import Restorer, examined_mean, recorded_rates
 
 
 @register
@@ -32,9 +32,13 @@ class RefusalWeights(Restorer):
     knows: ClassVar[tuple[Fact, ...]] = ("refusals",)
 
     def _prepare(self, train: Table, tools: Tools) -> Prepared:
-        refusals = tools.known.refusals
-        if not len(refusals):
-            raise DeclinedError("No refusal of the deprived group was looked at again")
-        wrong = float(refusals.favorable.mean())
-        refused = 1 - float(train.y[train.deprived].mean())
-        return self.by_gap(train, tools, refused * wrong, "label")
+        refusals, recorded = tools.known.refusals, recorded_rates(train, tools)[1]
+        if not len(refusals) or recorded is None:
+            raise DeclinedError(
+                "No refusal of the deprived group was looked at again",
+                expected="unfavorable rows of the group, with the labels that they should have",
+                got=f"{len(refusals)} rows",
+                remedy="look at some of them again, or use a technique that knows less",
+            )
+        wrong = examined_mean(refusals.favorable.astype(float), refusals.rows, tools)
+        return self.by_gap(train, tools, (1 - recorded) * wrong, "label")

@@ -1,0 +1,57 @@
+"""Decisions by both ends of bounds of the true rate."""
+
+from typing import ClassVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from benchmark.data.table import Table
+from benchmark.techniques.base import Array, Predictor, Prepared, Tools
+from benchmark.techniques.knowledge import Fact
+from benchmark.techniques.registry import register
+from benchmark.techniques.restoring import Restorer
+
+
+@register
+class RateBounds(Restorer):
+    """Decide by both ends of told bounds of the deprived group's true rate, and doubt where they differ.
+
+    Idea: each end of the bounds gives weights as of ``gap_weights``, and these a model. If the true rate is
+    within the bounds, the boundary is between the two models' boundaries. Where both agree, the answer
+    does not depend on the rate. Where they differ, the technique would rather not decide.
+
+    Changes: weights of three models, of mean 1. A benchmark needs an answer for every row, so a model with
+    the weights for the middle of the bounds decides where the ends differ; scores are the median of three.
+    Limits: as of weights by a gap, at each end. A learner whose answers jump may agree with itself by chance.
+    """
+
+    name = "rate_bounds"
+    reference = (
+        "Natarajan, Dhillon, Ravikumar and Tewari (2013), Learning with noisy labels, NeurIPS, section 3.2, "
+        "at both bounds; Chow (1970), On optimum recognition error and reject tradeoff, IEEE Transactions on "
+        "Information Theory 16"
+    )
+    summary = "Decide by both ends of bounds of the true rate, and by their middle where these differ"
+    version = "1"
+    knows: ClassVar[tuple[Fact, ...]] = ("kind", "bounds")
+    takes_weights = False
+
+    def _prepare(self, train: Table, tools: Tools) -> Prepared:
+        return self.by_rates(train, tools, deprived=sum(tools.known.bounds) / 2, kind=tools.known.kind)
+
+    def _learned(self, prepared: Prepared, tools: Tools) -> Predictor:
+        train = prepared.table
+        ends = [self.by_rates(train, tools, deprived=r, kind=tools.known.kind) for r in tools.known.bounds]
+        low, middle, high = (super(RateBounds, self)._learned(p, tools) for p in (ends[0], prepared, ends[1]))
+        three = [low, middle, high]
+
+        def undecided(test: Table) -> NDArray[np.bool_]:
+            return low.predict(test) ^ high.predict(test)
+
+        def predict(test: Table) -> NDArray[np.bool_]:
+            return np.where(undecided(test), middle.predict(test), low.predict(test))
+
+        def score(test: Table) -> Array:
+            return np.median([m.predict_score(test) for m in three if m.predict_score is not None], axis=0)
+
+        return Predictor(predict, score if middle.predict_score else None, undecided=undecided)
