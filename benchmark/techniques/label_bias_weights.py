@@ -39,8 +39,8 @@ class LabelBiasWeights(Restorer):
     version = "1"
     needs_two_groups = "there are no groups to compare"
 
-    step: Annotated[float, Interval(1e-3, 100)] = 1.0  # change of the multiplier by a violation of 1
-    rounds: Annotated[int, Interval(1, 1000)] = 50  # most models that are trained to find the multiplier
+    step: Annotated[float, Interval(1e-3, 100)] = 4.0  # change of the multiplier by a violation of 1
+    rounds: Annotated[int, Interval(1, 1000)] = 25  # most models that are trained to find the multiplier
     # Violation, as a difference of acceptance rates, at which the search ends.
     tolerance: Annotated[float, Interval(0, 1)] = 0.005
 
