@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import contextlib
+import copy
 import functools
 import json
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any, NoReturn, TypeAlias
+from typing import Any, NoReturn, TypeAlias, TypeGuard
 
 import numpy as np
 from numpy.typing import NDArray
@@ -290,11 +291,14 @@ class Evaluator:
         telling: Telling,
         planted: Callable[[], Planted],
     ) -> dict[str, Any]:
-        """Return :meth:`_cell` of a technique that is told something, for each draw of what it is told."""
+        """Return :meth:`_cell` of a technique that is told something, for each draw of what it is told.
+
+        All draws have the same random numbers, so that no draw depends on the number of draws.
+        """
         true = self.prepared.datasets[block.dataset].test.y
         try:
             known = [
-                replace(fold_tools, known=known)
+                replace(fold_tools, known=known, rng=copy.deepcopy(fold_tools.rng))
                 for fold, fold_tools in zip(folds, tools, strict=True)
                 for known in told(telling, technique, planted(), fold, true, self.prepared.experiment.seed)
             ]
@@ -349,7 +353,7 @@ class Evaluator:
                     fold_scorers = {test: scorers[number, test] for test in fold.tests}
                     fit: Fit | None = None
                     model: object = None
-                    if n_draws > 1 and isinstance(technique, PreProcessing):
+                    if n_draws > 1 and _fits_by_halves(technique):
                         rows = technique.prepare(train, fold_tools)
                         fit = _learner_of(technique, rows)
                         model = (named(technique), cell.classifier, number // n_draws, _digest_of(rows))
@@ -580,6 +584,14 @@ def answers_of(
     return answers, convergence, delayed_frontier
 
 
+def _fits_by_halves(technique: Technique) -> TypeGuard[PreProcessing]:
+    """Return whether a technique prepares rows and learns from them alone, by no method of its own."""
+    methods = "fit", "_fit", "prepare", "learn", "_learned", "_transformed"
+    return isinstance(technique, PreProcessing) and all(
+        getattr(type(technique), name) is getattr(PreProcessing, name) for name in methods
+    )
+
+
 def _learner_of(technique: PreProcessing, rows: Prepared) -> Fit:
     """Return the second half of a technique's fit, to rows that it has prepared."""
     return lambda _train, tools: technique.learn(rows, tools)
@@ -588,7 +600,9 @@ def _learner_of(technique: PreProcessing, rows: Prepared) -> Fit:
 def _digest_of(rows: Prepared) -> object:
     """Return an identity of prepared rows; those that come with a change of test rows are like no others."""
     weights = None if rows.sample_weight is None else rows.sample_weight.tobytes()
-    return rows.transform or (rows.table.digest, rows.features, weights)
+    own = rows.table.numbers
+    numbers = None if own is None else (own.columns, own.values.tobytes())
+    return rows.transform or (rows.table.digest, numbers, rows.features, weights)
 
 
 def status_of(error: BaseException) -> Status:

@@ -101,15 +101,20 @@ def groups_frame(prepared: PreparedExperiment, cells: Iterable[CellResult]) -> p
         data = datasets[cell.dataset]
         for test, folds in joint_counts(cell.counts, data.card.attributes, experiment.tests).items():
             whole = np.concatenate([np.asarray(fold, dtype=np.int64).reshape(-1, 5) for fold in folds])
-            for attribute, counts in _margins(data, whole):
+            for attribute, counts in _margins(data, whole, cell.counts.get(DRAWS, 1)):
                 for m in measure_by_group(counts, metrics, smallest=experiment.smallest_group):
                     key = (*_key(cell), test, attribute)
                     rows.append((*key, m.group, m.n_rows, m.metric, m.value, m.reason))
     return pd.DataFrame(rows, columns=list(GROUP_COLUMNS)).astype({"level": float, "value": float})
 
 
-def _margins(data: PreparedDataset, joint: NDArray[np.int64]) -> Iterator[tuple[str, GroupCounts]]:
-    """Yield name and counts of each attribute, of each pair, and of all attributes together."""
+def _margins(
+    data: PreparedDataset, joint: NDArray[np.int64], n_draws: int
+) -> Iterator[tuple[str, GroupCounts]]:
+    """Yield name and counts of each attribute, of each pair, and of all attributes together.
+
+    Each person is counted once for each draw of what a technique is told.
+    """
     columns = [data.test.schema.column(name) for name in data.card.attributes]
     codes = np.unravel_index(joint[:, 0], [column.cardinality for column in columns])
     for size in sorted({1, 2, len(columns)} & {*range(len(columns) + 1)}):
@@ -118,15 +123,17 @@ def _margins(data: PreparedDataset, joint: NDArray[np.int64]) -> Iterator[tuple[
             shape = tuple(column.cardinality for column in attributes)
             groups = np.ravel_multi_index(tuple(codes[i] for i in chosen), shape)
             occur, positions = np.unique(groups, return_inverse=True)
-            rows = np.zeros((len(occur), 2, 2), dtype=np.int64)
-            np.add.at(rows, positions, joint[:, 1:].reshape(-1, 2, 2))
+            mean = np.zeros((len(occur), 2, 2))
+            np.add.at(mean, positions, joint[:, 1:].reshape(-1, 2, 2) / n_draws)
+            rows = np.rint(mean)
+            rows[:, :, 0] = np.rint(mean.sum(axis=2)) - rows[:, :, 1]  # all draws have the same people
             names = tuple(
                 CROSSED.join(column.states[k] for column, k in zip(attributes, states, strict=True))
                 for states in zip(*np.unravel_index(occur, shape), strict=True)
             )
             yield (
                 CROSSED.join(c.name for c in attributes),
-                GroupCounts(names, rows.astype(np.float64), rows),
+                GroupCounts(names, mean, rows.astype(np.int64)),
             )
 
 

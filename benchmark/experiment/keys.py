@@ -6,7 +6,7 @@ import functools
 import hashlib
 import json
 from collections.abc import Iterator, Mapping
-from dataclasses import astuple, replace
+from dataclasses import replace
 from typing import Any
 
 from benchmark.columns import BIASED, TRUTH
@@ -52,15 +52,14 @@ def planned_cells(prepared: PreparedExperiment, shard: Shard = WHOLE) -> list[tu
 
         for name, classifier in block.cells:
             described, entry = technique(block.dataset, name, classifier), entries[name]
+            trained = prepared.techniques[prepared.trained(block.dataset, name, classifier)]
             if entry.told is not None:
-                telling = {**entry.told.model_dump(mode="json"), "name": "", "title": "", "only": ()}
-                facts = astuple(prepared.datasets[block.dataset].told(block))
-                described = {**described, "told": [telling, facts, code_digest([_TELLING])]}
+                told = entry.told.key(trained, prepared.datasets[block.dataset].told(block))
+                described = {**described, "told": [told, code_digest([_TELLING])]}
             if entry.tuned is not None:
                 described = {**described, "tuned": describe_tuning(prepared, block, entry)}
             if entry.refit is not None:
                 described = {**described, "refit": [entry.refit, clean if entry.refit == "clean" else {}]}
-            trained = prepared.techniques[prepared.trained(block.dataset, name, classifier)]
             if has_frontier(trained) and entry.refit is None:
                 tests = [test for test in experiment.tests if test != TRUTH or block.hidden]
                 described["frontier"] = describe_frontier(tests)

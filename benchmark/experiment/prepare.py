@@ -199,12 +199,17 @@ class PreparedDataset:
         """Return what techniques may be told about the bias of a block."""
         beta = self.beta_of(block.bias, block.level, block.hidden)
         recorded = self.expected(block.bias, beta, block.hidden).rates
-        return ToldBias(self._kind_of(block.bias), recorded, self.expected(block.bias, 0.0).rates)
+        return ToldBias(self._kinds[block.bias], recorded, self.expected(block.bias, 0.0).rates)
 
-    def _kind_of(self, bias: str) -> Kind | None:
+    @cached_property
+    def _kinds(self) -> dict[str, Kind | None]:
+        """What biases do to rows, by name."""
+        return {name: self._kind_of(bias) for name, bias in self.biases.items()}
+
+    def _kind_of(self, bias: Bias) -> Kind | None:
         """Return what the steps of a bias do to rows; turned labels count before rows left out."""
         effects = set[Kind]()
-        for step in self.biases[bias].steps:
+        for step in bias.steps:
             chances = None
             for beta in (1.0, 0.5, 0.1):  # some parameters are out of range at greater levels
                 with contextlib.suppress(BetabenchError):

@@ -104,6 +104,11 @@ class Telling(BaseModel):
         said += f", {100 * self.wrong:g} % judged wrongly" if self.wrong else ""
         return said + (", wrong kind" if self.kind == "wrong" else "")
 
+    def key(self, technique: Technique, planted: Planted) -> dict[str, Any]:
+        """Return all that can change what a technique is told of a bias, besides the training rows."""
+        drawn = ("m", "wrong", "draws") if self.fact in _EXAMINED else ()
+        return {**vars(_numbers(self, technique, planted)), **{name: getattr(self, name) for name in drawn}}
+
     def tells(self, technique: type[Technique] | Technique, entry: str | None = None) -> bool:
         """Return whether a technique is run with this telling, in an entry if its name is given."""
         needed = bool(technique.knows) and max(technique.knows, key=FACTS.index) == self.fact
@@ -136,29 +141,27 @@ def told(
 
     ``true`` are the true labels of all of the dataset's rows, and ``seed`` is the experiment's.
     """
-    if "refusals" in technique.knows or "clean_rows" in technique.knows:
-        for draw in range(telling.n_draws):
-            yield Knowledge(**_numbers(telling, planted), **_examined(telling, fold, true, seed, draw)).only(
-                technique.knows
-            )
-    else:
-        yield Knowledge(**_numbers(telling, planted)).only(technique.knows)
+    numbers = vars(_numbers(telling, technique, planted))
+    for draw in range(telling.n_draws):
+        examined = _examined(telling, fold, true, seed, draw) if telling.fact in _EXAMINED else {}
+        yield Knowledge(**numbers, **examined).only(technique.knows)
 
 
-def _numbers(telling: Telling, planted: Planted) -> dict[str, Any]:
+def _numbers(telling: Telling, technique: Technique, planted: Planted) -> Knowledge:
+    """Return what a technique is told that does not depend on rows."""
     kind = planted.kind or "label"
     other: Kind = "selection" if kind == "label" else "label"
     gap = telling.factor * planted.gap if telling.feared is None else telling.feared
     errors = telling.deprived, telling.favored
     rates = tuple(float(np.clip(rate + e, 0, 1)) for rate, e in zip(planted.true, errors, strict=True))
     bounds = tuple(float(np.clip(rates[0] + e, 0, 1)) for e in (-telling.width, telling.width))
-    return {
-        "direction": gap >= 0,
-        "kind": kind if telling.kind == "right" else other,
-        "gap": gap,
-        "rates": rates,
-        "bounds": bounds,
-    }
+    return Knowledge(
+        direction=gap >= 0,
+        kind=kind if telling.kind == "right" else other,
+        gap=gap,
+        rates=rates,
+        bounds=bounds,
+    ).only(technique.knows)
 
 
 def _examined(

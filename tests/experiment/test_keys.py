@@ -46,11 +46,13 @@ from benchmark.experiment.prepare import PreparedExperiment, prepare_experiment
 from benchmark.experiment.results import CellResult
 from benchmark.experiment.run import compute
 from benchmark.experiment.store import Store
+from benchmark.experiment.telling import Telling
 from benchmark.experiment.tune import TuningEvaluator
 from benchmark.models import Derived, Free, Option
 from benchmark.runs.comparison import earlier_results
 from benchmark.runs.manifest import settings_of
 from tests.helpers.engines import InProcess
+from tests.helpers.marks import nightly_but
 
 Content = dict[str, Any]
 Place = tuple[str, str, float, int, str, str]
@@ -85,6 +87,23 @@ ELSEWHERE = {"attribute": "level", "group": "low", "if_not_parent": "ignore"}
 NUMBERED = {"classifier": "logistic_regression", "name": "numbers", "encoding": "numbers"}
 DOSED: Content = {"betas": [], "doses": [0.05], "paired_betas": True}
 TUNE = {"trials": 3, "validation": ["biased"], "on": 0.3}
+TOLD: Content = {
+    "plugins": ["PLUGIN"],
+    "classifiers": [{"classifier": "logistic_regression", "name": "bins"}],
+    "techniques": [
+        {"technique": "none"},
+        {"technique": "gap_weights"},
+        {"technique": "gap_weights", "name": "other", "parameters": {"hide_group": True}},
+        {"technique": "rate_weights"},
+        {"technique": "bound_weights"},
+        {"technique": "refusal_weights"},
+    ],
+    "knows": [
+        {"fact": "gap", "kind": "wrong"},
+        {"fact": "bounds"},
+        {"fact": "refusals", "m": 10, "draws": 2},
+    ],
+}
 
 
 def first(*path: str | int, **fields: Any) -> Callable[[Content], None]:
@@ -114,8 +133,8 @@ class Change:
     apply: Callable[[Content], None]
     only: tuple[str, ...] = tuple(PROTOCOLS)
     former: Mapping[str, str] = dataclasses.field(default_factory=dict)
-    # Of the experiment: one with "tuned" techniques, with a classifier of "numbers", with "paired" levels, or
-    # with "dosed" bias.
+    # Of the experiment: one with "tuned" techniques, with techniques that are "told" something, with a
+    # classifier of "numbers", with "paired" levels, or with "dosed" bias.
     variant: str = ""
 
 
@@ -135,6 +154,17 @@ def learned(content: Content) -> None:
         "learner_of": "prejudice_remover",
         "parameters": {"eta": 0.0},
     }
+
+
+def told(number: int, **fields: Any) -> Change:
+    """Return a change of what techniques are told: 0 the gap, 1 bounds, 2 refusals, 3 what was not there."""
+
+    def change(content: Content) -> None:
+        content["knows"].append({})
+        first("knows", number, **fields)(content)
+        content["knows"] = [telling for telling in content["knows"] if telling]
+
+    return Change(change, variant="told")
 
 
 def network(**fields: Any) -> Change:
@@ -183,6 +213,23 @@ CHANGES: dict[str, tuple[Change, ...]] = {
     "figures": (Change(first(figures=["tradeoff"])),),
     "plugins": (Change(first(plugins=["PLUGIN"])),),
     "published": (Change(first(published={"title": "Others", "file": "published/cardoso2019.toml"})),),
+    "knows.fact": (told(0, fact="rates"),),
+    "knows.name": (
+        dataclasses.replace(
+            told(0, name="new"), former={"gap_weights_new": "gap_weights", "other_new": "other"}
+        ),
+    ),
+    "knows.title": (told(0, title="told wrongly"),),
+    "knows.only": (told(0, only=["gap_weights", "other"]),),
+    "knows.kind": (told(0, kind="right"), told(2, kind="wrong")),
+    "knows.factor": (told(0, factor=0.5),),
+    "knows.feared": (told(0, feared=0.2),),
+    "knows.deprived": (told(1, deprived=0.1), told(3, fact="rates", deprived=0.1)),
+    "knows.favored": (told(3, fact="rates", favored=0.1),),
+    "knows.width": (told(1, width=0.2),),
+    "knows.m": (told(2, m=20), told(3, fact="refusals", name="more")),
+    "knows.wrong": (told(2, wrong=0.4),),
+    "knows.draws": (told(2, draws=3),),
     "datasets.card": (Change(first(*DATASET, card="OTHER")),),
     "datasets.name": (Change(first(*DATASET, name="others"), former={"others": "jobs"}),),
     "datasets.baseline_reason": (Change(first(*DATASET, baseline_reason="it is the paper's")),),
@@ -240,6 +287,7 @@ CHANGES: dict[str, tuple[Change, ...]] = {
     "techniques.sweep": (Change(first("techniques", 1, sweep="repair[level]")),),
     "techniques.refit": (Change(first("techniques", 1, refit="biased", refit_of="none"), HELD),),
     "techniques.refit_of": (Change(first("techniques", 1, refit_of="none"), HELD),),
+    "techniques.told": (Change(first("techniques", 1, told={"fact": "gap"}), variant="told"),),
     "techniques.tuned": (Change(first("techniques", 1, tuned="clean"), WHOLE, variant="tuned"),),
     "classifiers.classifier": (Change(first("classifiers", 0, classifier="logistic_regression"), HELD),),
     "classifiers.name": (Change(first("classifiers", 0, name="renamed"), former={"renamed": "bins"}),),
@@ -252,11 +300,14 @@ CHANGES: dict[str, tuple[Change, ...]] = {
     "tune.on": (tuned(on=0.5),),
 }  # fmt: skip
 
+UNHEARD = ("name", "title", "only")  # fields of what is told that no technique hears of
+
 # Fields of which a key may change though no number does, and why.
 MAY = {
     "tests": "points of a frontier are made from scores of training rows, which no store has",
     "datasets.bias.name": "is stored with a cell",
     "techniques.name": "is stored with a cell",
+    "knows.name": "the same",
     "classifiers.name": "is stored with a cell",
     "edits.if_not_parent": "acts where a split's network lacks the edge, which is known once it is learned",
     "edits.attribute": "acts where a split's network has the edge, which is known once it is learned",
@@ -270,8 +321,14 @@ MAY = {
     "techniques.parameters": "the same",
     "classifiers.parameters": "the same",
     "classifiers.encoding": "the same",
+    "techniques.told": "the same",
     "techniques.tuned": "another setting may be chosen, or the same",
     "tune": "the same",
+    **{
+        f"knows.{field}": "what is told may lead to the same answers, and does where nothing is planted"
+        for field in Telling.model_fields
+        if field not in UNHEARD
+    },
 }
 
 
@@ -289,6 +346,8 @@ def fields_of(model: type[BaseModel], prefix: str = "") -> Iterator[str]:
     for name, field in model.model_fields.items():
         # Published numbers are compared with as a whole.
         inner = [own for own in models_of(field.annotation) if own is not PublishedEntry]
+        # What an entry is told has the fields of ``knows``.
+        inner = [own for own in inner if own is not Telling or not prefix]
         yield from (path for own in inner for path in fields_of(own, f"{prefix}{name}."))
         if not inner or inner == [StepEntry]:  # of which there may be more or fewer
             yield prefix + name
@@ -327,6 +386,8 @@ def cards(tmp_path_factory: pytest.TempPathFactory) -> dict[str, str]:
 
 PLUGIN = """
 from benchmark.bias import Bias, BiasKind, register
+from benchmark.techniques import register as register_technique
+from benchmark.techniques.restoring import Restorer
 
 
 @register
@@ -335,6 +396,15 @@ class Quiet(BiasKind):
 
     def chances(self, rows, beta):
         return None
+
+
+@register_technique
+class BoundWeights(Restorer):
+    name, summary, reference, version = "bound_weights", "Weights by the greater bound", "none", "1"
+    knows = ("kind", "bounds")
+
+    def _prepare(self, train, tools):
+        return self.by_rates(train, tools, deprived=tools.known.bounds[1], kind=tools.known.kind)
 """
 
 
@@ -369,6 +439,8 @@ def content_of(protocol: str, variant: str = "") -> Content:
         content["classifiers"].append(NUMBERED)
     elif variant == "paired":
         content["paired_betas"] = True
+    elif variant == "told":
+        content |= TOLD
     elif variant == "dosed":
         content |= DOSED
     return copy.deepcopy(content)
@@ -558,6 +630,19 @@ def test_a_part_that_is_taken_out_of_the_key_is_found(
     (tmp_path / "before").mkdir()
     with pytest.raises(AssertionError, match="under the same key"):
         hold(path, change, protocol, computing(cards, tmp_path / "before"), cards, tmp_path)
+
+
+@pytest.mark.parametrize(
+    "field", nightly_but("wrong", [own for own in Telling.model_fields if own not in UNHEARD])
+)
+def test_what_is_told_but_not_in_the_key_is_found(
+    field: str, cards: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(Telling, "key", lambda *_: {})
+    (tmp_path / "before").mkdir()
+    path, change = f"knows.{field}", CHANGES[f"knows.{field}"][0]
+    with pytest.raises(AssertionError, match="under the same key"):
+        hold(path, change, "folds", computing(cards, tmp_path / "before"), cards, tmp_path)
 
 
 class _Dataset(DatasetEntry):

@@ -65,6 +65,7 @@ NOT_HARNESS = {
     "experiment/results.py": "the same",
     "experiment/scoring.py": "computes metrics from predictions; its digest is stored with them",
     "experiment/unprocessing.py": "its digest is in the keys of the cells to which it adds numbers",
+    "experiment/telling.py": "the same, of the cells whose techniques are told something",
     "metrics": "the same",
     "text": "words of messages; the suffix of an embedded dataset is in the keys, as its name",
     "experiment/versions.py": "makes the keys",
