@@ -6,7 +6,7 @@ The command line reads them, so this module imports nothing heavy.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from typing import Annotated, Any, Self, get_origin, get_type_hints
 
 from benchmark.errors import UnknownNameError
@@ -88,6 +88,12 @@ class FileOptions:
             if get_origin(hint) is Annotated:
                 default = getattr(cls, name)
                 yield name, *hint.__metadata__, None if default is None else type(default)
+
+    @property
+    def given(self) -> dict[str, Any]:
+        """The options that are not at their defaults."""
+        own = {field.name: (getattr(self, field.name), field.default) for field in fields(self)}
+        return {name: value for name, (value, default) in own.items() if value != default}
 
     @classmethod
     def of(cls, **given: object) -> Self:

@@ -37,6 +37,7 @@ LAYERS = (
     ("pages", "published"),
     ("report",),
     ("api",),
+    ("known_bias",),
     ("first_look", "recommending"),
     ("cli",),
 )

@@ -22,7 +22,7 @@ from benchmark.errors import BetabenchError
 __all__ = ["main"]
 
 COMMANDS = (
-    *("run", "quick", "recommend", "atlas"),
+    *("run", "quick", "sample-refusals", "recommend", "atlas"),
     *("merge", "list", "learn", "sample", "compare", "report"),
     *("audit", "alternation", "check", "new-dataset", "new-technique", "influence"),
 )

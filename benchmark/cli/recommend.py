@@ -1,7 +1,6 @@
 """``betabench recommend``: which technique to try, by the shipped atlas."""
 
 import argparse
-import shlex
 from pathlib import Path
 
 from benchmark.cli.common import EXIT_OK, Options, file_options
@@ -29,16 +28,15 @@ def add_options(option: Options) -> None:
 def execute(options: argparse.Namespace) -> int:
     from benchmark.columns import GOALS
     from benchmark.data.draft import draft
+    from benchmark.data.reading import typed
     from benchmark.file_options import FileOptions
     from benchmark.recommending import advised
     from benchmark.text.terminal import output_console, print_markdown, say
 
     console, drafted, command = output_console(), None, ""
     if options.file is not None:
-        given = file_options(options)
-        drafted = draft(options.file, FileOptions.of(**given))
-        typed = [f"--{name.replace('_', '-')}={shlex.quote(str(value))}" for name, value in given.items()]
-        command = " ".join(["betabench quick", shlex.quote(str(options.file)), *typed])
+        said = FileOptions.of(**file_options(options))
+        drafted, command = draft(options.file, said), typed("quick", str(options.file), said)
     text, advices = advised(
         [options.goal] if options.goal else GOALS,
         drafted,

@@ -60,6 +60,7 @@ class Draft:
     exclude: dict[str, list[str]]  # as in the card
     person: str | None  # as in the card
     persons: NDArray[np.intp] | None  # the person of each row, if rows are not independent
+    read: Mask  # which rows of the file are read
 
     @property
     def columns(self) -> dict[str, ColumnReading]:
@@ -189,7 +190,7 @@ class _Drafting:
         }
         features = [column.name for column in columns if column.entry and column.name != self.label]
         person = None if self.person == INDEPENDENT else self.person
-        return Draft(self.table, reading, roles, exclude, person, self._persons(features))
+        return Draft(self.table, reading, roles, exclude, person, self._persons(features), read)
 
     def _sides(self) -> tuple[Sequence[Side], Sequence[Side]]:
         """Return the sides of the label and of the groups; a DoubtError has all that the file leaves open."""

@@ -45,7 +45,20 @@ class DoubtError(DataError):
     @property
     def typed(self) -> str:
         """The options as typed in a terminal."""
-        return shlex.join(f"--{name.replace('_', '-')}={value}" for name, value in self.options.items())
+        return typed_options(self.options)
+
+
+def typed_options(given: Mapping[str, object]) -> str:
+    """Return options as typed in a terminal; several values are a list or a tuple."""
+    texts = {name: in_list(own) if isinstance(own, list | tuple) else own for name, own in given.items()}
+    return shlex.join(f"--{name.replace('_', '-')}={own}" for name, own in texts.items())
+
+
+def typed(command: str, file: str, file_options: FileOptions, *more: str) -> str:
+    """Return a command on a file as typed in a terminal, with what was said about the file."""
+    return " ".join(
+        ["betabench", command, shlex.quote(file), typed_options(file_options.given), *map(shlex.quote, more)]
+    )
 
 
 @dataclass(frozen=True)

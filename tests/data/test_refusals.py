@@ -1,0 +1,146 @@
+"""Refusals to look at again: which rows are drawn, what is written, and which sheets are refused."""
+
+from __future__ import annotations
+
+import random
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pytest
+
+import benchmark
+from benchmark.cli import main
+from benchmark.data.draft import Draft, draft
+from benchmark.data.refusals import read_verdicts, refused
+from benchmark.errors import DataError
+from benchmark.file_options import FileOptions
+
+ROLES: dict[str, Any] = {"label": "hired", "favorable": "yes", "sensitive": "sex", "deprived": "f"}
+TYPED = [f"--{name}={value}" for name, value in ROLES.items()]
+SHEET = Path("refusals.csv")
+
+
+@pytest.fixture(autouse=True)
+def _rows(here: Path) -> None:
+    people().to_csv(here / "people.csv", index=False)
+
+
+def people() -> pd.DataFrame:
+    """Return 300 people: some without a label, one column of numbers, one of words, and an identifier."""
+    lots = random.Random(3)
+    rows = [
+        (
+            f"n{i:03}",
+            lots.choice("fm"),
+            lots.randrange(1000) / 100,
+            lots.choice(["=a", "b"]),
+            lots.choice(["yes", "no", "no"]),
+        )
+        for i in range(300)
+    ]
+    frame = pd.DataFrame(rows, columns=["id", "sex", "score", "place", "hired"])
+    frame.loc[frame.index % 10 == 0, "hired"] = ""
+    return frame
+
+
+def drafted() -> Draft:
+    return draft("people.csv", FileOptions.of(**ROLES))
+
+
+def judged(verdicts: object = "right") -> pd.DataFrame:
+    benchmark.sample_refusals("people.csv", 20, **ROLES)
+    return pd.read_csv(SHEET, dtype=str, keep_default_na=False).assign(verdict=verdicts)
+
+
+def test_the_sheet_has_refusals_of_the_group_without_label_and_group(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    assert main(["sample-refusals", "people.csv", *TYPED, "-m", "20"]) == 0
+    text = capsys.readouterr().out
+    frame, sheet = people(), pd.read_csv(SHEET, dtype=str, keep_default_na=False)
+    all_refusals = set(frame.index[(frame["sex"] == "f") & (frame["hired"] == "no")] + 1)
+    rows = sheet["row"].astype(int)
+    assert list(sheet.columns) == ["row", "score", "place", "verdict"], "neither the identifier"
+    assert len(set(rows)) == 20
+    assert set(rows) < all_refusals
+    assert sheet["verdict"].eq("").all()
+    found = frame.loc[rows - 1]
+    assert sheet["score"].astype(float).tolist() == found["score"].tolist()
+    assert sheet["place"].tolist() == found["place"].replace({"=a": "'=a"}).tolist(), "no formula"
+    assert f"20 of the {len(all_refusals)} refusals of sex = f" in text
+    assert f"betabench quick people.csv {' '.join(TYPED)} --relabel=refusals.csv" in text
+    assert "Two people judge each row" in text
+    for unseen in ("missing from the file", "wrong acceptances", "the other group"):
+        assert unseen in text
+
+
+def test_draws_repeat_by_seed_and_have_each_refusal_as_often() -> None:
+    first = judged()["row"]
+    assert judged()["row"].tolist() == first.tolist()
+    benchmark.sample_refusals("people.csv", 20, **ROLES, seed=2, output="other.csv")
+    other = pd.read_csv("other.csv", dtype=str)["row"]
+    assert set(other) != set(first)
+    n = int(refused(drafted()).sum())
+    benchmark.sample_refusals("people.csv", 1000, **ROLES, output="all.csv")
+    assert len(pd.read_csv("all.csv")) == n
+
+
+def test_a_sheet_with_verdicts_is_never_overwritten() -> None:
+    judged().to_csv(SHEET, index=False)
+    written = SHEET.read_bytes()
+    for seed in (1, 2):
+        with pytest.raises(DataError, match=r"exists already.*verdicts may be in it.*another --output"):
+            benchmark.sample_refusals("people.csv", 20, **ROLES, seed=seed)
+    assert SHEET.read_bytes() == written
+
+
+def test_verdicts_come_back_in_either_words_and_as_spreadsheets_save_them() -> None:
+    sheet = judged()
+    wrong = np.arange(20) % 3 == 0
+    for words, separator in ((("right", "wrong"), ","), (("no", "yes"), ","), (("Right", "WRONG"), ";")):
+        saved = sheet.assign(verdict=np.where(wrong, words[1], words[0]))
+        if separator == ";":  # by a program that writes decimal commas, and numbers as short as they are
+            saved["score"] = [f"{float(own):g}".replace(".", ",") for own in saved["score"]]
+        saved.to_csv(SHEET, index=False, sep=separator, encoding="utf-8-sig")
+        rows, found = read_verdicts(SHEET, drafted())
+        assert found.tolist() == wrong.tolist()
+        places = np.flatnonzero(drafted().read)[rows]
+        assert (places + 1).tolist() == sheet["row"].astype(int).tolist()
+
+
+@pytest.mark.parametrize(
+    ("change", "words"),
+    [
+        (lambda own: own.drop(columns="verdict"), "no column 'verdict'.*sample-refusals"),
+        (lambda own: own.assign(row=["301", *own["row"][1:]]), "row 301 is not in people.csv.*from 1 to 300"),
+        (lambda own: own.assign(row=["x", *own["row"][1:]]), "row x is not in people.csv"),
+        (lambda own: own.assign(row=[own["row"][1], *own["row"][1:]]), "is another one in people.csv|twice"),
+        (lambda own: pd.concat([own, own.head(1)]), "stands there twice.*take one"),
+        (lambda own: own.assign(row=["1", *own["row"][1:]]), "row 1 of people.csv is no refusal.*sex = 'f'"),
+        (lambda own: own.assign(score=["99", *own["score"][1:]]), "changed since.*score = .*99.0"),
+        (
+            lambda own: own.assign(verdict=["", *own["verdict"][1:]]),
+            "has no verdict.*wrong or right, or a value of 'hired'",
+        ),
+        (
+            lambda own: own.assign(verdict=["maybe", *own["verdict"][1:]]),
+            "an unknown verdict.*Got: maybe.*judge it",
+        ),
+    ],
+)
+def test_a_sheet_that_does_not_fit_is_an_error_that_says_why(change: Any, words: str) -> None:
+    change(judged()).to_csv(SHEET, index=False)
+    with pytest.raises(DataError, match=words):
+        read_verdicts(SHEET, drafted())
+
+
+def test_what_cannot_be_drawn_is_said() -> None:
+    with pytest.raises(DataError, match=r"nobody to look at again.*-m of at least 1"):
+        benchmark.sample_refusals("people.csv", 0, **ROLES)
+    people().rename(columns={"place": "verdict"}).to_csv("people.csv", index=False)
+    with pytest.raises(DataError, match=r"column 'verdict', which the sheet needs.*--drop verdict"):
+        benchmark.sample_refusals("people.csv", 20, **ROLES)
+    benchmark.sample_refusals("people.csv", 20, **ROLES, drop="verdict")
+    assert list(pd.read_csv(SHEET).columns) == ["row", "score", "verdict"]
