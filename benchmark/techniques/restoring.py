@@ -127,4 +127,5 @@ def wrong_given_unlabeled(score: Array, kept: float) -> Array:
     which Elkan and Noto (2008) give in section 3. It is at most 1, however far scores exceed ``kept``.
     """
     turned, unfavorable = (1 - kept) / kept * score, 1 - score
-    return np.divide(turned, unfavorable, out=np.ones_like(score), where=turned < unfavorable)
+    sure = (turned > 0).astype(float)  # where the quotient would be 1 or more
+    return np.divide(turned, unfavorable, out=sure, where=turned < unfavorable)
