@@ -128,4 +128,4 @@ def wrong_given_unlabeled(score: Array, kept: float) -> Array:
     """
     turned, unfavorable = (1 - kept) / kept * score, 1 - score
     sure = (turned > 0).astype(float)  # where the quotient would be 1 or more
-    return np.divide(turned, unfavorable, out=sure, where=turned < unfavorable)
+    return np.asarray(np.divide(turned, unfavorable, out=sure, where=turned < unfavorable))
