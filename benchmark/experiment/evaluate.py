@@ -295,7 +295,9 @@ class Evaluator:
 
         All draws have the same random numbers, so that no draw depends on the number of draws.
         """
-        true = self.prepared.datasets[block.dataset].test.y
+        data = self.prepared.datasets[block.dataset]
+        # Chance decided about groups that an audit recorded, and nobody knows a row's true label.
+        true = None if data.biases[block.bias].of_audit else data.test.y
         try:
             known = [
                 replace(fold_tools, known=known, rng=copy.deepcopy(fold_tools.rng))

@@ -134,12 +134,13 @@ def told(
     technique: Technique,
     planted: Planted,
     fold: Fold,
-    true: NDArray[np.bool_],
+    true: NDArray[np.bool_] | None,
     seed: int,
 ) -> Iterator[Knowledge]:
     """Yield what a technique is told in a training sample, for each draw.
 
-    ``true`` are the true labels of all of the dataset's rows, and ``seed`` is the experiment's.
+    ``true`` are the true labels of all of the dataset's rows, if they are known, and ``seed`` is the
+    experiment's.
     """
     numbers = vars(_numbers(telling, technique, planted))
     for draw in range(telling.n_draws):
@@ -165,7 +166,7 @@ def _numbers(telling: Telling, technique: Technique, planted: Planted) -> Knowle
 
 
 def _examined(
-    telling: Telling, fold: Fold, true: NDArray[np.bool_], seed: int, draw: int
+    telling: Telling, fold: Fold, true: NDArray[np.bool_] | None, seed: int, draw: int
 ) -> dict[str, Examined]:
     """Return rows of a training sample that are looked at again, drawn without replacement.
 
@@ -176,6 +177,12 @@ def _examined(
             "Only real rows can be looked at again",
             expected='real rows to train on: train = "data", with holdout or folds',
             got="rows drawn from a network",
+        )
+    if true is None:
+        raise DeclinedError(
+            "Whoever looks at rows again cannot tell their true labels",
+            expected="a bias whose true labels are known",
+            got="the bias of an audit, whose groups were drawn at random",
         )
     train, labels = fold.train, true[fold.after_bias]
     examined = {}
