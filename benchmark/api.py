@@ -22,7 +22,7 @@ from benchmark.atlas.description import write_description
 from benchmark.atlas.file import digest_of, load_atlas
 from benchmark.atlas.tables import has_tables, write_tables
 from benchmark.bias import Bias
-from benchmark.columns import HIDDEN, STORE_NAME
+from benchmark.columns import HIDDEN, KNOWS, STORE_NAME
 from benchmark.data.card import Card, load_card
 from benchmark.data.source import Sources
 from benchmark.errors import UnknownNameError
@@ -403,7 +403,9 @@ class Run:
         answers = self._in_files(run_answers(self._frames, baseline)[list(ANSWER_COLUMNS)])
         if not short:
             return answers
-        several = [name for name in (*SCENARIO, HIDDEN) if name in answers and answers[name].nunique() > 1]
+        several = [
+            name for name in (*SCENARIO, HIDDEN, KNOWS) if name in answers and answers[name].nunique() > 1
+        ]
         return answers[[*several, "level", *_SHORT]]
 
     def table(

@@ -74,6 +74,9 @@ TUNING_COLUMNS = (
 UNTREATED = "none"
 """The technique that does nothing."""
 
+KNOWS, BLIND = "knows", "nothing"
+"""Column behind the technique, in runs that tell some of them about the bias; what the others know."""
+
 CROSSED = " × "
 """Sign between the attributes, and between the states, of an intersection."""
 

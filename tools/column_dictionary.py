@@ -65,9 +65,14 @@ def files() -> Mapping[str, Sequence[str]]:
         "frontier_gaps": FRONTIER_GAP_COLUMNS,
     }
     run |= {f"statistics/{name}.csv": found for name, found in statistics.items()}
-    for name, held in run.items():  # what a file has besides where an experiment has doses, and hides bias
+    for (
+        name,
+        held,
+    ) in run.items():  # what a file has besides where an experiment has doses, hides bias, and tells
         solved = ("beta",) * ({*PLANTED} <= {*held} and "beta" not in held)
-        run[name] = (*held, *solved, *(columns.HIDDEN,) * ("bias" in held))
+        hidden = (columns.HIDDEN,) * ("bias" in held)
+        knows = (columns.KNOWS,) * ("technique" in held)
+        run[name] = (*held, *solved, *hidden, *knows)
     summary = ("case", "change", "folds_up", "folds_down", "folds", "kl_folds", "kl_min", "kl_max")
     run["alternation/*.csv"] = tuple(dict.fromkeys((*summary, *ALTERNATION_COLUMNS)))
     return run

@@ -17,6 +17,7 @@ from pydantic import (
 
 from benchmark.bias import Bias, BiasKind, list_bias_kinds, make_step
 from benchmark.classifiers import ClassifierFactory, make_classifier
+from benchmark.columns import BLIND
 from benchmark.data.card import Card, load_card
 from benchmark.data.card_parts import DeprivedGroup, Edges, NetworkSettings
 from benchmark.declarations import listed_values, title_of, value_of
@@ -229,6 +230,16 @@ class TechniqueEntry(Identifying):
             name = data.get("name", entry_name(str(data["technique"])))
             return {"title": title_of(str(name)), **data, "name": name}
         return data
+
+    @property
+    def knows(self) -> str:
+        """What it is told about the bias, in words."""
+        return self.told.words if self.told else BLIND
+
+    @property
+    def full_title(self) -> str:
+        """The title, with what it is told."""
+        return f"{self.title} (told {self.knows})" if self.told else self.title
 
     @property
     def unconstrained(self) -> Mapping[str, Any] | None:

@@ -12,7 +12,7 @@ from typing import Any, TypeAlias
 from pydantic import ValidationError
 
 from benchmark.bias.base import lacking
-from benchmark.columns import ORIGINAL, TRUTH, UNTREATED
+from benchmark.columns import BLIND, ORIGINAL, TRUTH, UNTREATED
 from benchmark.data import Schema
 from benchmark.declarations import broken_rules, count_of, find_declaration, indented
 from benchmark.errors import BetabenchError, BiasError, ExperimentError, UnknownNameError
@@ -301,9 +301,12 @@ def _with_told(experiment: Experiment) -> Experiment:
         tellings = [own for own in experiment.knows if own.tells(technique, entry.name)] or [plain]
         for telling in tellings:
             name = f"{entry.name}_{telling.name}" if telling.name else entry.name
-            title = f"{entry.title} ({telling.title or telling.words})"
-            entries.append(entry.model_copy(update={"name": name, "title": title, "told": telling}))
+            entries.append(entry.model_copy(update={"name": name, "told": telling}))
             names[entry.name] = (*names.get(entry.name, ()), name)
+    # Those that know as much stand together, the others first.
+    told = (*(telling.words for telling in experiment.knows), *(entry.knows for entry in entries))
+    states = list(dict.fromkeys((BLIND, *told)))
+    entries.sort(key=lambda entry: states.index(entry.knows))
     return experiment.with_techniques(
         entries, lambda d: tuple(n for name in d.techniques for n in names.get(name, (name,)))
     )

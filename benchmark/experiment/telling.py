@@ -45,7 +45,7 @@ class Telling(BaseModel):
 
     fact: Fact
     name: Identifier | Literal[""] = ""  # added to a technique's name
-    title: str = ""  # added to a technique's title
+    title: str = ""  # what is told, in place of the words for it
     # Names of the entries that it is for; all that need the fact unless given.
     only: tuple[Identifier, ...] = ()
     # Whether the kind is told rightly, or the other one; a bias that does neither counts as one of labels.
@@ -89,20 +89,20 @@ class Telling(BaseModel):
 
     @property
     def words(self) -> str:
-        """The telling in words, as they stand behind the title of a technique."""
+        """What is told, in words that follow "told". Techniques with the same words know as much."""
         errors = f"{self.deprived:+g} and {self.favored:+g}"
+        times = {0.5: "half ", 1.0: "", 2.0: "twice "}.get(self.factor, f"{self.factor:g} times ")
         said = {
-            "direction": "told the direction",
-            "kind": "told the kind",
-            "gap": "told the gap" if self.factor == 1 else f"told {self.factor:g} times the gap",
-            "rates": "told true rates" + (f" with errors {errors}" if self.deprived or self.favored else ""),
-            "bounds": f"told bounds of the true rate, ±{self.width:g}",
-            "refusals": f"told by {self.m} re-examined refusals",
-            "clean_rows": f"told by {self.m} re-examined rows",
+            "direction": "the direction",
+            "kind": "the kind",
+            "gap": f"{times}the gap" if self.feared is None else f"a gap of {self.feared:g}",
+            "rates": "the rates" + (f", {errors}" if self.deprived or self.favored else ""),
+            "bounds": f"the rate{f' {self.deprived:+g}' if self.deprived else ''} ±{self.width:g}",
+            "refusals": f"{self.m} refusals",
+            "clean_rows": f"{self.m} audited rows",
         }[self.fact]
-        said = said if self.feared is None else f"told a gap of {self.feared:g}"
-        said += f", {100 * self.wrong:g} % judged wrongly" if self.wrong else ""
-        return said + (", wrong kind" if self.kind == "wrong" else "")
+        said += f", {100 * self.wrong:g} % wrong" if self.wrong else ""
+        return self.title or said + (", wrong kind" if self.kind == "wrong" else "")
 
     def key(self, technique: Technique, planted: Planted) -> dict[str, Any]:
         """Return all that can change what a technique is told of a bias, besides the training rows."""

@@ -32,7 +32,7 @@ from benchmark.runs.manifest import Manifest
 from benchmark.runs.report_frames import OWN_LEARNERS, described_scenarios, names_together, renamed
 from benchmark.runs.report_frames import Scenario as RunScenario
 from benchmark.runs.verdicts import run_answers
-from benchmark.statistics.cells import Baselines, Resampling
+from benchmark.statistics.cells import Baselines, Resampling, known_of
 from benchmark.statistics.recommendation import Criteria
 from benchmark.techniques import find_technique, get_technique
 
@@ -104,6 +104,7 @@ def _scenario(
     resampling: Resampling | None,
     **parts: object,
 ) -> Scenario:
+    answers = answers.assign(knows=known_of(answers, run.knows))
     return Scenario.from_record(
         scenario,
         dataset=scenario.dataset.name,
@@ -111,7 +112,9 @@ def _scenario(
         baseline=baseline,
         techniques=tried(run, scenario.rows(results)),
         levels=tuple(scenario.telling_levels(run.levels)),
-        answers=scenario_answers(scenario, baseline, answers, results, criteria, resampling),
+        answers=scenario_answers(
+            scenario, baseline, answers, [*run.knows.values()], results, criteria, resampling
+        ),
         unanswered=why_unanswered(run, scenario, answers),
         **parts,
     )
@@ -135,10 +138,14 @@ def _learners(
     names = names_together(run, results)
     shared = set(results["classifier"]) - run.learners
     classifier = classifier or (shared.pop() if len(shared) == 1 else OWN_LEARNERS)
-    titles, learner_of = run.titles, {c.name: c.learner_of for c in run.experiment.classifiers}
+    titles = {entry.name: entry.title for entry in run.techniques}
+    learner_of = {c.name: c.learner_of for c in run.experiment.classifiers}
     more = [
         TechniqueEntry.model_construct(  # such names are no identifiers
-            technique=name, name=other, title=f"{titles.get(name, name)} ({learner_of[learner] or learner})"
+            technique=name,
+            name=other,
+            title=f"{titles.get(name, name)} ({learner_of[learner] or learner})",
+            told=getattr(run.technique(name), "told", None),
         )
         for learner, others in names.items()
         for name, other in others.items()

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 import numpy as np
 import pandas as pd
 
-from benchmark.columns import GOAL_METRICS, GOALS, ORIGINAL, RESTORE
+from benchmark.columns import BLIND, GOAL_METRICS, GOALS, ORIGINAL, RESTORE
 from benchmark.facts.model import Answers, Constant, Estimate, Level, Reason, Shares, Standing
 from benchmark.runs.manifest import Manifest
 from benchmark.runs.report_frames import Scenario, records
@@ -26,13 +26,15 @@ def scenario_answers(
     scenario: Scenario,
     baseline: str,
     answers: pd.DataFrame,
+    knows: Sequence[str],
     results: pd.DataFrame,
     criteria: Criteria,
     resampling: Resampling | None,
 ) -> tuple[Answers, ...]:
     """Return the answers of a scenario, goal by goal.
 
-    ``answers`` are :func:`~benchmark.statistics.answers.answer_table`, and ``results`` all values of the run.
+    ``answers`` are :func:`~benchmark.statistics.answers.answer_table` with a column ``knows``. ``knows`` has
+    the order of its words, and ``results`` are all values of the run.
     """
     rows, planted = scenario.rows(answers), scenario.dataset.planted(scenario.bias)
     results = scenario.rows(results[results["metric"] == DISCRIMINATION])
@@ -47,6 +49,7 @@ def scenario_answers(
                 _level(
                     at[level],
                     baseline,
+                    knows,
                     criteria,
                     level=level,
                     beta=getattr(planted.dose(level), "beta", None),
@@ -72,11 +75,15 @@ def why_unanswered(run: Manifest, scenario: Scenario, answers: pd.DataFrame) -> 
     return Reason(code="nothing_planted")
 
 
-def _level(rows: list[Any], baseline: str, criteria: Criteria, **known: Any) -> Level:
+def _level(rows: list[Any], baseline: str, knows: Sequence[str], criteria: Criteria, **known: Any) -> Level:
     def own(row: Any) -> bool:  # compared with a learner of its own
         return bool(row.baseline != baseline)
 
-    rows = sorted(rows, key=lambda row: (row.technique != baseline, *_order(row)))
+    def order(row: Any) -> tuple[object, ...]:
+        told = 1 + knows.index(row.knows) if row.knows != BLIND else 0
+        return row.technique != baseline, told, *_order(row)
+
+    rows = sorted(rows, key=order)
     techniques = [row for row in rows if row.role == "technique"]
     halves = [(row.simultaneous_high - row.simultaneous_low) / 2 for row in techniques if row.tested]
     reasons = {row.level_reason for row in techniques}
@@ -84,10 +91,11 @@ def _level(rows: list[Any], baseline: str, criteria: Criteria, **known: Any) -> 
     constants = [(row.constant_accuracy, row.constant_accepts) for row in rows]
     constants = [own for own in constants if not math.isnan(own[0])]
     several = sum(row.role == BASELINE for row in rows) > 1
-    taken: dict[str, Any] = {}  # the nearest technique of each choice, where each learner has one
+    # The nearest technique of each choice among those that know as much, where each learner has one.
+    taken: dict[tuple[str, str], Any] = {}
     for row in rows:
         for choice in row.choice.split():
-            taken.setdefault(choice, row)
+            taken.setdefault((choice, row.knows), row)
     return Level(
         **known,
         reason=Reason(code=reason) if reason else None,
@@ -107,8 +115,8 @@ def _level(rows: list[Any], baseline: str, criteria: Criteria, **known: Any) -> 
                 ),
                 repetitions=row.n,
                 dominated_by=row.dominated_by or None,
-                best=[choice for choice, best in taken.items() if best is row],
-                tied=[choice for choice in row.tied.split() if own(taken[choice]) == own(row)],
+                best=[choice for (choice, _), best in taken.items() if best is row],
+                tied=[choice for choice in row.tied.split() if own(taken[choice, row.knows]) == own(row)],
             )
             for row in rows
         ),

@@ -11,6 +11,8 @@ from typing import Annotated, Any, Literal, Self
 
 from pydantic import AliasChoices, BaseModel, BeforeValidator, ConfigDict, Field
 
+from benchmark.columns import BLIND
+
 Role = Literal["technique", "baseline", "reference"]
 """A technique; what others are compared with; doing nothing, where something else is the baseline."""
 
@@ -92,7 +94,13 @@ class Technique(Fact):
     method: str  # the registered technique
     parameters: dict[str, Any] = {}
     tuned: str = ""  # rows that its setting was chosen on
+    knows: str = BLIND  # what it is told about the bias, in words
     source: str = ""  # publication
+
+    @property
+    def full_title(self) -> str:
+        """The title, with what it is told."""
+        return self.title if self.knows == BLIND else f"{self.title} (told {self.knows})"
 
 
 class Metric(Fact):
@@ -164,6 +172,7 @@ class Standing(Fact):
     """A technique at one level of bias, for one goal."""
 
     technique: str
+    knows: str = BLIND  # what it is told about the bias
     role: Role
     baseline: str | None = None  # what it is compared with, where techniques bring learners of their own
     verdict: Verdict | None = None  # None for roles
@@ -178,7 +187,8 @@ class Standing(Fact):
     accepted: Shares
     repetitions: int = 0  # with a value
     dominated_by: str | None = None
-    best: tuple[Choice, ...] = ()  # it is the technique to take: at all, or at no cost
+    # Of those that know as much, it is the technique to take: at all, or at no cost.
+    best: tuple[Choice, ...] = ()
     tied: tuple[Choice, ...] = ()  # no farther from the goal than the best, practically
 
 
@@ -192,11 +202,12 @@ class Level(Fact):
     detectable: Number = None  # smallest difference from the baseline that this run shows, typically
     constant: Constant | None = None
     floor: Number = None  # least accuracy of a technique that is usable
-    techniques: tuple[Standing, ...]  # the baseline first, then by verdict and distance
+    # The baseline first, then those that are told nothing, by verdict and distance, then the others.
+    techniques: tuple[Standing, ...]
 
-    def best(self, choice: Choice = "least") -> Standing | None:
-        """Return the technique to take: at all, or at no cost; None if there is none."""
-        return next((row for row in self.techniques if choice in row.best), None)
+    def best(self, choice: Choice = "least", knows: str = BLIND) -> Standing | None:
+        """Return the technique to take of those that know as much: at all, or at no cost; None without one."""
+        return next((row for row in self.techniques if choice in row.best and row.knows == knows), None)
 
     def before(self, technique: Standing | None = None) -> Standing | None:
         """Return what a technique is compared with, or the first baseline; None if that has no results."""
@@ -297,6 +308,7 @@ class Ranks(Fact):
     """Ranks of techniques in a metric over datasets and levels of bias."""
 
     metric: str
+    knows: str = BLIND  # what all but doing nothing are told about the bias
     datasets: tuple[str, ...]  # with something to rank by
     asked: int  # number of datasets that had all techniques
     bias: str

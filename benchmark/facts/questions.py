@@ -8,7 +8,7 @@ import re
 import numpy as np
 import pandas as pd
 
-from benchmark.columns import GOAL_METRICS, GOALS, RESTORE
+from benchmark.columns import GOAL_METRICS, GOALS, KNOWS, RESTORE
 from benchmark.facts.model import (
     Decisions,
     Estimate,
@@ -179,14 +179,14 @@ def missing(failures: pd.DataFrame) -> tuple[Missing, ...]:
 
 
 def ranks(statistics: RunStatistics) -> tuple[Ranks, ...]:
-    """Return the ranks in each metric, for each set of techniques over all datasets that had it."""
+    """Return the ranks in each metric, of techniques that know as much, over all datasets that had them."""
     pooled = statistics.ranks[statistics.ranks["over"] == "dataset level"]
     cells, where = statistics.intervals[[*WHERE, "metric"]], list(SCENARIO[1:])
     cells = cells[~unranked(cells, statistics.baselines, statistics.undo)]
     cells = cells[~repeated_levels(statistics.run, cells)]
     found = []
-    for key, table in pooled.groupby(["datasets", *where, "metric"], sort=False):
-        names, *scenario, metric = map(str, key)
+    for key, table in pooled.groupby(["datasets", *where, "metric", KNOWS], sort=False):
+        names, *scenario, metric, knows = map(str, key)
         asked = names.split()
         keys = cells[(cells["metric"] == metric) & cells["dataset"].isin(asked)]
         keys = keys.loc[(keys[where] == scenario).all(axis=1), list(WHERE)]
@@ -200,6 +200,7 @@ def ranks(statistics: RunStatistics) -> tuple[Ranks, ...]:
         found.append(
             Ranks(
                 metric=metric,
+                knows=knows,
                 datasets=datasets,
                 asked=len(asked),
                 **dict(zip(where, scenario, strict=True)),

@@ -85,7 +85,7 @@ def _tab(facts: Facts, questions: Sequence[str], more: Sequence[str]) -> Markup:
 
 def _words(facts: Facts) -> dict[str, Any]:
     """Return all words of the scripts: the table of words, and what is said of each scenario and level."""
-    titles = {technique.name: technique.title for technique in facts.techniques}
+    titles = {technique.name: technique.full_title for technique in facts.techniques}
     sentence = macro("headline", "answer", facts)
     scenario_notes, level_notes = (macro("level", name, facts) for name in ("scenario_notes", "level_notes"))
 

@@ -209,6 +209,7 @@ def _facts(experiment: Mapping[str, Any], model: type[Experiment] = Experiment) 
         "classifiers": [e for e in experiment.get("classifiers", ()) if not e.get("learner_of")],
         "datasets": datasets,
     }
+    declared.pop("knows", None)  # each technique has what it is told
     return dict(_flat(declared))
 
 

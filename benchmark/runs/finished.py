@@ -285,6 +285,8 @@ def _in_present_form(frame: pd.DataFrame, expected: Sequence[str]) -> pd.DataFra
         if "level" not in frame.columns:  # levels were named by their unit
             frame = frame.rename(columns={"dose" if "dose" in frame.columns else "beta": "level"})
         frame = frame.drop(columns="beta", errors="ignore")  # solved for a dose
+    if columns.KNOWS not in expected:  # the manifest has it
+        frame = frame.drop(columns=columns.KNOWS, errors="ignore")
     if HIDDEN in frame.columns:  # a bias and the bias hidden behind it name a scenario together
         frame["bias"] = list(map(columns.hidden_name, frame["bias"], frame.pop(HIDDEN)))
     if "test" in expected and "test" not in frame.columns and DECISION_COUNTS[0] in frame.columns:

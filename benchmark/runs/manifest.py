@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from pydantic import BaseModel, ValidationError, computed_field, model_serializer, model_validator
 
 from benchmark.bias.doses import ACROSS, Dose
-from benchmark.columns import DECISION_COUNTS, HIDDEN, ORIGINAL, UNTREATED, parted_name
+from benchmark.columns import BLIND, DECISION_COUNTS, HIDDEN, KNOWS, ORIGINAL, UNTREATED, parted_name
 from benchmark.declarations import declaration_dir
 from benchmark.errors import ReportError
 from benchmark.experiment.entries import NOBODY_HAS, ClassifierEntry, PublishedEntry, TechniqueEntry
@@ -24,7 +24,7 @@ from benchmark.experiment.plan import Experiment
 from benchmark.metrics import list_metrics
 from benchmark.runs.descriptions import ByName, DatasetDescription, DatasetInExperiment, MetricDescription
 from benchmark.statistics.answers import ConstantAnswer
-from benchmark.statistics.cells import PLANTED, Baselines, Resampling
+from benchmark.statistics.cells import PLANTED, Baselines, Resampling, known_of
 from benchmark.text.words import LEVEL_SIGNS, LevelUnit, file_name, level_text
 
 
@@ -220,10 +220,15 @@ class Manifest(BaseModel):
     def in_files(self, frame: pd.DataFrame) -> pd.DataFrame:
         """Return a frame of the run as its files have it.
 
-        The solved β stands behind a dose, and hidden bias behind the planted one. If no bias is hidden,
-        decisions do not name their only test.
+        The solved β stands behind a dose, hidden bias behind the planted one, and what a technique knows behind
+        its name, if any is told something. If no bias is hidden, decisions do not name their only test.
         """
-        columns = {*frame.columns}
+        columns, knows = {*frame.columns}, self.knows
+        if {*knows.values()} <= {BLIND}:
+            frame = frame.drop(columns=KNOWS) if KNOWS in columns else frame
+        elif "technique" in columns and KNOWS not in columns:
+            frame = frame.copy()
+            frame.insert(list(frame.columns).index("technique") + 1, KNOWS, known_of(frame, knows))
         if not self.experiment.hidden and DECISION_COUNTS[0] in columns:
             frame = frame.drop(columns="test")
         if self.unit == "dose" and {*PLANTED} <= columns and "beta" not in columns:
@@ -255,8 +260,13 @@ class Manifest(BaseModel):
 
     @property
     def titles(self) -> dict[str, str]:
-        """The title of each technique, by name."""
-        return {technique.name: technique.title for technique in self.techniques}
+        """The title of each technique, with what it is told, by name."""
+        return {technique.name: technique.full_title for technique in self.techniques}
+
+    @property
+    def knows(self) -> dict[str, str]:
+        """What each technique is told about the bias, in words, by name."""
+        return {technique.name: technique.knows for technique in self.techniques}
 
     @property
     def tuned_by(self) -> str:

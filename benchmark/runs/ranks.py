@@ -11,6 +11,7 @@ from dataclasses import replace
 import numpy as np
 import pandas as pd
 
+from benchmark.columns import BLIND, KNOWS, UNTREATED
 from benchmark.runs.manifest import Manifest
 from benchmark.runs.report_frames import joined
 from benchmark.statistics.across import RANK_COLUMNS, rank_table
@@ -21,12 +22,21 @@ BELOW_COLUMNS = ("below_constant", "below_constant_levels")
 any dataset of the row, and at which levels of bias."""
 
 
-def ranks_of(cells: Cells, goals: Mapping[str, Goal], run: Manifest, *, alpha: float) -> pd.DataFrame:
-    """Return the ranks of techniques, columns :data:`~benchmark.statistics.across.RANK_COLUMNS`."""
+def ranks_of(
+    cells: Cells, goals: Mapping[str, Goal], run: Manifest, knows: Mapping[str, str], *, alpha: float
+) -> pd.DataFrame:
+    """Return the ranks of techniques among those that know as much, and doing nothing.
+
+    ``knows`` has what each technique of the cells is told. The columns are
+    :data:`~benchmark.statistics.across.RANK_COLUMNS`, and ``knows`` behind the technique.
+    """
     # A mean over some of the repetitions is not ranked beside means over all of them.
     whole = replace(cells, values=np.where((cells.n == cells.n_expected)[:, None], cells.values, np.nan))
-    tables = [rank_table(panel, goals, over=over, alpha=alpha) for over, panel in _panels(whole, run)]
-    return joined(tables, RANK_COLUMNS)
+    tables = []
+    for told, over, panel in _panels(whole, run, knows):
+        tables.append(rank_table(panel, goals, over=over, alpha=alpha))
+        tables[-1].insert(RANK_COLUMNS.index("technique") + 1, KNOWS, told)
+    return joined(tables, (*RANK_COLUMNS, KNOWS))
 
 
 def repeated_levels(run: Manifest, frame: pd.DataFrame) -> pd.Series[bool]:
@@ -50,8 +60,12 @@ def _pooled_across(cells: Cells, run: Manifest) -> Cells:
     return reachable.take((n_reached == len(run.pooled_levels)).to_numpy())
 
 
-def _panels(cells: Cells, run: Manifest) -> Iterator[tuple[tuple[str, ...], Cells]]:
+def _panels(
+    cells: Cells, run: Manifest, knows: Mapping[str, str]
+) -> Iterator[tuple[str, tuple[str, ...], Cells]]:
     """Yield the cells of each set of techniques that was tried somewhere, wherever all of the set were tried.
+
+    The techniques of a set know as much, which is yielded as well; doing nothing is in each set.
 
     An experiment may give some datasets fewer techniques, and learners of techniques' own train few. Each set
     comes twice, with the axes that it is ranked over: datasets, then datasets and levels of bias. In the
@@ -63,12 +77,20 @@ def _panels(cells: Cells, run: Manifest) -> Iterator[tuple[tuple[str, ...], Cell
     place = ["dataset", "classifier"]
     tried = cells.keys.groupby(place, sort=False)["technique"].agg(frozenset)
     at = pd.MultiIndex.from_frame(cells.keys[place])
-    for techniques in dict.fromkeys(tried):
+    nothing = {UNTREATED, *run.learners}
+    sets = [
+        (told, own)
+        for names in dict.fromkeys(tried)
+        for told in dict.fromkeys((BLIND, *knows.values()))
+        if (own := frozenset(n for n in names if n in nothing or knows.get(n, BLIND) == told)) - nothing
+        or (told == BLIND and own == names)
+    ]
+    for told, techniques in dict.fromkeys(sets):
         places = tried.index[[techniques <= names for names in tried]]
         within = cells.take(at.isin(places)).where(technique=list(techniques))
-        yield ("dataset",), within
+        yield told, ("dataset",), within
         across = _pooled_across(within, run)
-        yield ("dataset", "level"), across.take(~repeated_levels(run, across.keys).to_numpy())
+        yield told, ("dataset", "level"), across.take(~repeated_levels(run, across.keys).to_numpy())
 
 
 def _covered(table: pd.DataFrame, standing: pd.DataFrame) -> pd.DataFrame:

@@ -109,6 +109,7 @@ def run_answers(
         resampling,
         paired_levels=chosen.manifest.experiment.paired_betas,
         undo=what_to_undo(run) if undo is None else undo,
+        knows=chosen.manifest.knows,
     )
     answers = joined_in_order([answers], chosen.manifest, ANSWER_COLUMNS)
     return with_frontier(answers, chosen.frontier_gaps)

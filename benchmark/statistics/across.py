@@ -2,12 +2,14 @@
 
 import math
 from collections.abc import Collection, Mapping, Sequence
+from types import MappingProxyType
 from typing import Any
 
 import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
+from benchmark.columns import UNTREATED
 from benchmark.statistics.cells import (
     AXES,
     DECIMALS,
@@ -16,6 +18,7 @@ from benchmark.statistics.cells import (
     Cells,
     Goal,
     goal_of,
+    known_of,
     row_means,
     to_cells,
 )
@@ -161,12 +164,14 @@ def pareto_fronts(
     metrics: tuple[str, str],
     goals: Mapping[str, Goal],
     learners: Collection[str] = (),
+    knows: Mapping[str, str] = MappingProxyType({}),
 ) -> pd.DataFrame:
     """Return the techniques, and whether another one beats them in one metric without losing in the other.
 
     Techniques are compared by their mean :func:`~benchmark.statistics.cells.distance` to each metric's
     ideal, over the repetitions in which both metrics have a value. Techniques with a classifier among
-    ``learners``, which are techniques' own, are on one front.
+    ``learners``, which are techniques' own, are on one front. Those that ``knows`` says are told something
+    are compared with those that know as much, and with doing nothing.
 
     Columns :data:`PARETO_COLUMNS`, which ``results/README.md`` explains at ``pareto.csv``; one row for each
     technique and combination of :data:`~benchmark.statistics.cells.AXES`. A technique without a value is on
@@ -187,9 +192,15 @@ def pareto_fronts(
     points = points[[*AXES, "technique"]].reset_index(drop=True)
     family = points["classifier"].mask(points["classifier"].isin(learners), "")
     spots = points.groupby([*PLANTED, family, "test"], sort=False)
+    told = known_of(points, knows)
+    nothing = (points["technique"] == UNTREATED).to_numpy()
     for rows in spots.indices.values():
-        on_front[rows] = on_pareto_front(means[0][rows], means[1][rows])
-        times[rows] = on_pareto_front(first[rows].T, second[rows].T).sum(axis=0)
+        for own in told.iloc[rows].groupby(told.iloc[rows], sort=False).indices.values():
+            own = rows[own]
+            among = np.union1d(own, rows[nothing[rows]])
+            is_own = np.isin(among, own)
+            on_front[own] = on_pareto_front(means[0][among], means[1][among])[is_own]
+            times[own] = on_pareto_front(first[among].T, second[among].T).sum(axis=0)[is_own]
     table = points.assign(
         first=metrics[0],
         second=metrics[1],

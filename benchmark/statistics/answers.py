@@ -10,6 +10,7 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from types import MappingProxyType
 from typing import Any
 
 import numpy as np
@@ -35,6 +36,7 @@ from benchmark.statistics.cells import (
     Baselines,
     Resampling,
     first_true,
+    known_of,
     positions_in,
     row_means,
     to_cells,
@@ -362,6 +364,7 @@ def answer_table(
     *,
     paired_levels: bool = False,
     undo: pd.DataFrame | None = None,
+    knows: Mapping[str, str] = MappingProxyType({}),
 ) -> pd.DataFrame:
     """Return all that a choice between techniques at one level of bias needs, for each goal.
 
@@ -369,7 +372,8 @@ def answer_table(
     repetitions overlap, if they are repeated splits of the same rows. ``paired_levels`` says whether one
     repetition has the same rows and random numbers at all levels of bias. ``undo``, from
     :func:`~benchmark.statistics.restoration.undo_table`, says where there is something to undo, and which
-    techniques undo no more than chance; this is unknown by default.
+    techniques undo no more than chance; this is unknown by default. ``knows`` has what techniques are told
+    about the bias; a choice is among those that know as much.
 
     The result has the columns :data:`ANSWER_COLUMNS`, which
     ``results/README.md`` explains at ``answers.csv``. There is one row for each goal and each technique at
@@ -384,7 +388,7 @@ def answer_table(
     for goal in GOALS:
         if GOAL_METRICS[goal] in measured and (goal != RESTORE or paired_levels):
             table = _joined(results, comparisons, standing, resampling, goal)
-            tables.append(_answers_for(goal, table, standing, baselines, criteria, undo))
+            tables.append(_answers_for(goal, table, standing, baselines, criteria, undo, knows))
     tables = [part for part in tables if len(part)]
     return pd.concat(tables, ignore_index=True) if tables else pd.DataFrame(columns=list(ANSWER_COLUMNS))
 
@@ -396,6 +400,7 @@ def _answers_for(
     baselines: Baselines,
     criteria: Criteria,
     undo: pd.DataFrame,
+    knows: Mapping[str, str],
 ) -> pd.DataFrame:
     """Return the answers for one goal, from the table of :func:`_joined`."""
     table["baseline"] = baselines.column(table)
@@ -419,7 +424,7 @@ def _answers_for(
     table = table.join(verdicts(table, criteria))
     # Of all techniques with learners of their own, one is chosen: they are not used with each other's.
     family = table["classifier"].mask(table["classifier"].isin(baselines.learners), "")
-    spots = table.groupby([*PLANTED, family, "test"], sort=False)
+    spots = table.groupby([*PLANTED, family, "test", known_of(table, knows)], sort=False)
     chosen = [choose(rows, criteria.margin) for _, rows in spots]
     table = table.join(pd.concat(chosen)) if chosen else table.assign(dominated_by="", choice="", tied="")
     is_dominated = table["dominated_by"] != ""

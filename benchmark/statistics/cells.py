@@ -8,7 +8,7 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from benchmark.columns import RESULT_COLUMNS
+from benchmark.columns import BLIND, RESULT_COLUMNS
 from benchmark.errors import StatisticsError, UnknownNameError
 
 Array: TypeAlias = NDArray[np.float64]
@@ -294,6 +294,12 @@ def first_true(conditions: Mapping[str, Any]) -> NDArray[np.str_]:
     """Return for each row the name of the first condition, a mask, that is true there; empty without one."""
     names: Any = list(conditions)
     return np.select(list(conditions.values()), names, "")
+
+
+def known_of(frame: pd.DataFrame, knows: Mapping[str, str]) -> pd.Series:
+    """Return what the technique of each row is told about the bias; others than those given know nothing."""
+    words = [knows.get(name, BLIND) for name in frame["technique"]]
+    return pd.Series(words, index=frame.index, dtype=object)
 
 
 def _checked(results: pd.DataFrame) -> pd.DataFrame:

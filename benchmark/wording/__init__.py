@@ -159,7 +159,8 @@ _FILTERS: Mapping[str, Callable[..., str]] = {
 
 def _values(facts: Facts) -> dict[str, Any]:
     """Return the values and functions that every template has, for some facts."""
-    titles = {technique.name: technique.title for technique in facts.techniques}
+    titles = {technique.name: technique.full_title for technique in facts.techniques}
+    short = {technique.name: technique.title for technique in facts.techniques}
     datasets = {dataset.name: dataset for dataset in facts.datasets}
     metrics = {metric.name: metric.title for metric in facts.metrics}
     name, protocol = facts.run.level_name, facts.run.protocol
@@ -171,7 +172,9 @@ def _values(facts: Facts) -> dict[str, Any]:
         "run": facts.run,
         **{f"{kind}s": meanings for kind, meanings in vocabulary().items()},
         "title": titles.__getitem__,
+        "short_title": short.__getitem__,  # beside what it is told
         "titles": lambda names: [titles[name] for name in names],
+        "short_titles": lambda names: [short[name] for name in names],
         "metric_title": lambda name: metrics.get(name, name),
         "dataset_titles": lambda names: [datasets[name].title for name in names],
         "level": level,

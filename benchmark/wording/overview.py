@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
-from benchmark.columns import UNTREATED
+from benchmark.columns import BLIND, UNTREATED
 from benchmark.facts.model import Answers, Facts, Goal, Level, Reason, Scenario, Standing, Verdict
 from benchmark.statistics.recommendation import VERDICTS
 
@@ -29,13 +29,19 @@ class Case:
 
     @property
     def tried(self) -> tuple[Standing, ...]:
-        """The techniques, without doing nothing and without the baseline."""
-        return tuple(row for row in self.level.techniques if row.role == "technique")
+        """The techniques that know nothing, without doing nothing and without the baseline."""
+        return tuple(row for row in self.level.techniques if row.role == "technique" and row.knows == BLIND)
 
     @property
     def best(self) -> Standing | None:
         """The technique to take."""
         return self.level.best()
+
+    @property
+    def told(self) -> list[tuple[str, Standing | None]]:
+        """What techniques are told here, each with the technique to take of those that are told it."""
+        states = dict.fromkeys(row.knows for row in self.level.techniques if row.knows != BLIND)
+        return [(knows, self.level.best(knows=knows)) for knows in states]
 
     @property
     def baseline(self) -> Standing | None:
@@ -103,6 +109,19 @@ class Overview:
         """The scenarios that have an answer."""
         return list({case.scenario.file: case.scenario for case in self.cases}.values())
 
+    @property
+    def states(self) -> list[str]:
+        """What techniques are told about the bias, in the order of rows; empty if they all know nothing."""
+        return [
+            knows for knows in dict.fromkeys(row.first.knows for row in self.techniques) if knows != BLIND
+        ]
+
+    def shown(self, most: int) -> tuple[Row, ...]:
+        """Return so many rows of techniques; those that are told something have at most half of them."""
+        n_blind = sum(row.first.knows == BLIND for row in self.techniques)
+        first = min(n_blind, max(most - len(self.techniques) + n_blind, most - most // 2))
+        return (*self.techniques[:first], *self.techniques[n_blind:][: most - first])
+
     def others(self, rows: Sequence[Row]) -> Mapping[str, int]:
         """Return the number of techniques by the best verdict that a table shows of them."""
         told = ([cell.verdict for cell, _ in self.verdicts(row)] for row in rows)
@@ -135,12 +154,16 @@ class Overview:
             found[row.technique] = Counter({"of": len(told), **Counter(filter(None, told))})
         return found
 
-    def most_often(self, verdict: Verdict, goal: Goal) -> tuple[list[str], int, int | None] | None:
+    def most_often(
+        self, verdict: Verdict, goal: Goal, knows: str = BLIND
+    ) -> tuple[list[str], int, int | None] | None:
         """Return the techniques that have a verdict in the most cases of a goal, in how many, of how many.
 
-        The last is None if they were tried in different numbers of cases.
+        They are among those that know as much. The last is None if they were tried in different numbers of
+        cases.
         """
-        counts = self.counts(goal)
+        known = {row.technique for row in self.techniques if row.first.knows == knows}
+        counts = {name: count for name, count in self.counts(goal).items() if name in known}
         most = max((count[verdict] for count in counts.values()), default=0)
         names = [name for name, count in counts.items() if count[verdict] == most]
         tried = {counts[name]["of"] for name in names}
@@ -149,11 +172,12 @@ class Overview:
 
 def overview(facts: Facts) -> Overview:
     """Return the answers at the highest level of bias that can be compared, scenario by scenario."""
-    return _overview(
+    cases = (
         Case(scenario, answers, answers.at_highest)
         for scenario in facts.scenarios
         for answers in scenario.answers
     )
+    return _overview(facts, cases)
 
 
 def level_by_level(facts: Facts) -> list[Overview]:
@@ -163,10 +187,10 @@ def level_by_level(facts: Facts) -> list[Overview]:
     ]
     keys = [(case.scenario.file, case.level.level) for case in cases]
     pairs = [*zip(keys, cases, strict=True)]
-    return [_overview(case for at, case in pairs if at == key) for key in dict.fromkeys(keys)]
+    return [_overview(facts, (case for at, case in pairs if at == key)) for key in dict.fromkeys(keys)]
 
 
-def _overview(of: Iterable[Case]) -> Overview:
+def _overview(facts: Facts, of: Iterable[Case]) -> Overview:
     cases = tuple(of)
     found: dict[str, list[Standing | None]] = {}
     for i, case in enumerate(cases):
@@ -183,11 +207,15 @@ def _overview(of: Iterable[Case]) -> Overview:
     compared = [row for row in rows if row.technique in first - counted]
     compared.sort(key=lambda row: row.technique != UNTREATED)
     tried = (row for row in rows if row.technique in counted or roles[row.technique] == {"technique"})
-    return Overview(cases, tuple(compared), tuple(sorted(tried, key=lambda row: _place(row, cases))))
+    # Those that know as much stand together.
+    states = list(dict.fromkeys((BLIND, *(technique.knows for technique in facts.techniques))))
+    order = sorted(tried, key=lambda row: (states.index(row.first.knows), *_place(row, cases)))
+    return Overview(cases, tuple(compared), tuple(order))
 
 
 def _counted(cell: Standing, case: Case) -> Verdict | None:
-    return case.best.verdict if cell.verdict == "dominated" and case.best else cell.verdict
+    best = case.level.best(knows=cell.knows)
+    return best.verdict if cell.verdict == "dominated" and best else cell.verdict
 
 
 def _place(row: Row, cases: Sequence[Case]) -> tuple[float, ...]:
