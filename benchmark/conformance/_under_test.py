@@ -29,6 +29,7 @@ from benchmark.techniques.base import (
     Tools,
     with_labels,
 )
+from benchmark.techniques.knowledge import FACTS, Examined, Fact, Knowledge
 from benchmark.techniques.post_processing import Adjustment, PostProcessing, Scored
 
 
@@ -65,6 +66,32 @@ def example_table(
     )
     codes = np.column_stack([skill, group, proxy, ~favorable, noise, *extra])
     return Table(schema, codes.astype(np.int16))
+
+
+def facts_of(table: Table) -> Knowledge:
+    """Return the facts about the bias in a made-up table: skilled rows of the deprived group were refused.
+
+    Rows of half of the skills are looked at again, so that the order of rows does not count.
+    """
+    skill = table.codes[:, 0]
+    true = table.y | (table.deprived & (skill >= 4))
+    recorded, rate, other = (
+        float(labels[rows].mean()) if rows.any() else 0.0
+        for labels, rows in ((table.y, table.deprived), (true, table.deprived), (true, ~table.deprived))
+    )
+    refusals, clean_rows = (
+        Examined(rows, true[rows])
+        for rows in map(np.flatnonzero, (table.deprived & ~table.y & (skill % 2 == 0), skill % 2 == 0))
+    )
+    return Knowledge(
+        direction=True,
+        kind="label",
+        gap=rate - recorded,
+        rates=(rate, other),
+        bounds=(max(rate - 0.05, 0.0), min(rate + 0.05, 1.0)),
+        refusals=refusals,
+        clean_rows=clean_rows,
+    )
 
 
 def train_and_test() -> tuple[Table, Table]:
@@ -202,12 +229,15 @@ class TechniqueUnderTest:
     classifier: Callable[[NDArray[np.int64]], Estimator]
     ranker: Callable[[Table], NDArray[np.float64]]
     seed: int
+    known: Knowledge | None = None  # in place of the facts of the example
 
-    def tools(self) -> Tools:
-        return Tools(self.classifier, self.ranker, np.random.default_rng(self.seed))
+    def tools(self, train: Table) -> Tools:
+        rng = np.random.default_rng(self.seed)
+        known = facts_of(train) if self.known is None else self.known
+        return Tools(self.classifier, self.ranker, rng, known=known.only(self.technique.knows))
 
     def fit(self, train: Table) -> Predictor:
-        return self.technique.fit(train, self.tools())
+        return self.technique.fit(train, self.tools(train))
 
     def predict(self, train: Table, test: Table) -> NDArray[np.bool_]:
         return self.fit(train).predict(test)
@@ -229,9 +259,11 @@ class TechniqueUnderTest:
         train, test = train_and_test()
         before = [_content(table) for table in (train, test)]
         with captured_output() as written:
-            predictor = self.fit(train)
+            heard = _Heard(**vars(facts_of(train)))
+            predictor = replace(self, known=heard).fit(train)
             predictions_and_scores(predictor, test)
-        return _Trial(predictor, "".join(written), before != [_content(t) for t in (train, test)])
+        changed = before != [_content(t) for t in (train, test)]
+        return _Trial(predictor, "".join(written), changed, heard.read)
 
     @cached_property
     def repetition(self) -> tuple[Answers, bool]:
@@ -254,7 +286,7 @@ class TechniqueUnderTest:
     def prepared(self) -> Prepared:
         if not isinstance(self.technique, PreProcessing):
             raise NotApplicableError("it does not prepare data")
-        return self.technique.prepare(example_table(), self.tools())
+        return self.technique.prepare(example_table(), self.tools(example_table()))
 
     def demand_fixed(self) -> None:
         if self.technique.randomised:
@@ -271,7 +303,7 @@ class TechniqueUnderTest:
         differ.
         """
         if isinstance(self.technique, PreProcessing):
-            prepared = [self.technique.prepare(train, self.tools()) for train, _ in (first, second)]
+            prepared = [self.technique.prepare(train, self.tools(train)) for train, _ in (first, second)]
             return _data(prepared[0], first[1]).distance(_data(prepared[1], second[1]))
         fits = [self.fit(train) for train, _ in (first, second)]
         differ = fits[0].predict(first[1]) != fits[1].predict(second[1])
@@ -312,10 +344,34 @@ class TechniqueUnderTest:
         assert isinstance(technique, PostProcessing)
         for i in range(_SEEDS):
             seeded = replace(self, seed=self.seed + i)
-            adjust = changed = technique._adjust(Scored(held_out, score), seeded.tools())
+            adjust = changed = technique._adjust(Scored(held_out, score), seeded.tools(held_out))
             if change is not None:
-                changed = technique._adjust(Scored(change(held_out), score), seeded.tools())
+                other = change(held_out)
+                changed = technique._adjust(Scored(other, score), seeded.tools(other))
             yield first(adjust), second(changed)
+
+
+class _Heard(Knowledge):
+    """Knowledge that notes which facts are read."""
+
+    _noted: list[str]
+
+    def __init__(self, noted: list[str] | None = None, **facts: Any) -> None:
+        super().__init__(**facts)
+        self._noted = [] if noted is None else noted
+
+    @property
+    def read(self) -> frozenset[str]:
+        """Names of the facts that anybody tried to read."""
+        return frozenset(self._noted)
+
+    def only(self, facts: Iterable[Fact]) -> Knowledge:
+        return _Heard(self._noted, **{name: own for name, own in vars(self).items() if name in {*facts}})
+
+    def __getattribute__(self, name: str) -> Any:
+        if name in FACTS:
+            self._noted.append(name)
+        return super().__getattribute__(name)
 
 
 @dataclass(frozen=True)
@@ -323,6 +379,7 @@ class _Trial:
     predictor: Predictor
     written: str
     tables_changed: bool
+    read: frozenset[str]  # facts about the bias that it tried to read
 
 
 def predictions_and_scores(

@@ -11,7 +11,7 @@ column in the rows to predict. Or they are no better than a constant, if it uses
 
 import functools
 import numbers
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Literal, TypeVar
 
@@ -32,6 +32,7 @@ from benchmark.conformance._under_test import (
     Weightless,
     captured_output,
     example_table,
+    facts_of,
     flipped,
     merged,
     predicted_in_parts,
@@ -48,6 +49,7 @@ from benchmark.data.table import Table
 from benchmark.errors import BetabenchError, DeclinedError, NotConvergedError, TechniqueError, where
 from benchmark.techniques._search import is_whole, search_space, space_flaws, space_of
 from benchmark.techniques.base import Convergence, Estimator, Predictor, PreProcessing, Technique
+from benchmark.techniques.knowledge import Examined, Fact, Knowledge
 from benchmark.techniques.post_processing import PostProcessing, Scored
 
 Status = Literal["passed", "warning", "failed", "not applicable"]
@@ -228,6 +230,55 @@ def _randomness_declared(tested: TechniqueUnderTest) -> None:
     tested.demand_fixed()
     other = replace(tested, seed=tested.seed + 1).answers()
     _demand_alike(tested.answers(), other, "Results depend on the seed", remedy="declare `randomised = True`")
+
+
+def _knowledge_declared(tested: TechniqueUnderTest) -> None:
+    """Demand that a technique reads the facts about the bias that it declares, and no others."""
+    knows, read = {*tested.technique.knows}, tested.trial.read
+    _demand(
+        read <= knows,
+        f"It tries to read {', '.join(sorted(read - knows))} of the bias, which it does not declare",
+        remedy="declare the fact in 'knows', or do without it",
+    )
+    if not knows:
+        raise NotApplicableError("it declares no knowledge about the bias")
+    if unread := knows - read:
+        raise CautionError(
+            f"It declares to know {', '.join(sorted(unread))} of the bias, and does not read it",
+            remedy="take it out of 'knows'; results are compared with techniques that know as much",
+        )
+
+
+_NOBODY, _ALL = np.zeros(0, dtype=np.intp), np.arange(20)
+# Facts that no bias has, or that leave nothing to estimate.
+_STRANGE: Mapping[Fact, Sequence[Any]] = {
+    "gap": (-1.0, 1.0, 2.0, np.nan),
+    "rates": ((0.0, 0.0), (1.0, 1.0), (1.5, -0.5), (np.nan, np.nan)),
+    "bounds": ((0.0, 1.0), (0.9, 0.1), (np.nan, np.nan)),
+    "refusals": (Examined(_NOBODY, _NOBODY > 0), Examined(_ALL, _ALL >= 0), Examined(_ALL, _ALL < 0)),
+    "clean_rows": (Examined(_NOBODY, _NOBODY > 0), Examined(_ALL, _ALL >= 0), Examined(_ALL, _ALL < 0)),
+}
+
+
+def _strange_knowledge(tested: TechniqueUnderTest) -> None:
+    """Demand an answer for each row, or a reason, whatever a technique is told."""
+    train, test = train_and_test()
+    if not tested.technique.knows:
+        raise NotApplicableError("it declares no knowledge about the bias")
+    for fact in tested.technique.knows:
+        for strange in _STRANGE.get(fact, ()):
+            known = Knowledge(**{**vars(facts_of(train)), fact: strange})
+            try:
+                predictions_and_scores(replace(tested, known=known).fit(train), test)
+            except BetabenchError:
+                continue
+            except Exception as problem:
+                raise NonconformityError(
+                    f"It fails without a reason if it is told a strange {fact}",
+                    expected="an answer for each row, or a DeclinedError",
+                    got=f"{described(problem)}, told {strange}",
+                    remedy="keep rates within 0 and 1, or decline what cannot be",
+                ) from problem
 
 
 def _sensitive_declared(tested: TechniqueUnderTest) -> None:
@@ -551,6 +602,8 @@ CHECKS: dict[str, Callable[[TechniqueUnderTest], None]] = {
     "global random state untouched": _global_state_untouched,
     "silent": _silent,
     "randomness declared": _randomness_declared,
+    "knowledge declared": _knowledge_declared,
+    "strange knowledge": _strange_knowledge,
     "sensitive feature declared": _sensitive_declared,
     "weights declared": lambda tested: _need_declared(
         tested, "needs_weights", "take weights", Weightless, "whose fit takes no weights"

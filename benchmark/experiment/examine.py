@@ -6,12 +6,13 @@ import contextlib
 import functools
 import inspect
 import time
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from benchmark.bias import list_bias_kinds
 from benchmark.classifiers import make_classifier, naive_bayes_ranker
@@ -23,11 +24,12 @@ from benchmark.conformance import (
     described,
     example_of,
     example_table,
+    facts_of,
 )
 from benchmark.experiment.pool import Failure, Limits, Pool, Task
 from benchmark.metrics import get_metric, list_metrics
 from benchmark.registry import load_plugin
-from benchmark.techniques import Technique, Tools, get_technique, list_techniques
+from benchmark.techniques import Estimator, Technique, Tools, get_technique, list_techniques
 
 VERDICTS = {"failed": "breaks rules", "passed": "keeps the rules", "not applicable": "could not be checked"}
 """Verdicts, by the worst status of the checks."""
@@ -68,7 +70,7 @@ class Examiner:
                 if cell == "technique":
                     yield check_technique(technique, classifier=build)
                 else:
-                    yield _measured(technique, Tools(build, naive_bayes_ranker, np.random.default_rng(0)))
+                    yield _measured(technique, build)
 
 
 def registered_in(file: Path) -> list[str]:
@@ -112,8 +114,10 @@ def examine(kind: str, name: str, examiner: Examiner, limits: Limits) -> dict[st
     return report
 
 
-def _measured(technique: Technique, tools: Tools) -> Fit:
+def _measured(technique: Technique, build: Callable[[NDArray[np.int64]], Estimator]) -> Fit:
     table = example_table(_ROWS, extra_columns=_COLUMNS - 5)
+    known = facts_of(table).only(technique.knows)
+    tools = Tools(build, naive_bayes_ranker, np.random.default_rng(0), known=known)
     try:
         if (reason := technique.skip(table)) is not None:
             return Fit("not applicable", f"it declines: {reason}")

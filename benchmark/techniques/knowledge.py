@@ -76,7 +76,7 @@ class Knowledge:
         raise TechniqueError(
             f"A technique reads the {name!r} of the bias, which it was not told",
             expected=f"{name!r} among the facts that it declares in 'knows'",
-            got=", ".join(vars(self)) or "nothing",
+            got=", ".join(self.told) or "nothing",
             remedy="declare the fact, or do without it",
         )
 

@@ -12,6 +12,7 @@ from benchmark.registry import Registry, class_flaws
 from benchmark.registry import load_plugin as load_any_plugin
 from benchmark.techniques._checks import Value, parameter_rules
 from benchmark.techniques.base import Stage, Technique
+from benchmark.techniques.knowledge import FACTS
 
 T = TypeVar("T", bound=type[Technique])
 
@@ -23,6 +24,8 @@ def declaration_flaws(technique: type[Technique]) -> list[str]:
         return flaws
     if not isinstance(technique.may_lose_to_constant, str):
         flaws.append("its class attribute 'may_lose_to_constant' is no reason in words")
+    if not isinstance(technique.knows, tuple) or not {*technique.knows} <= {*FACTS}:
+        flaws.append(f"its class attribute 'knows' is no tuple of facts about the bias: {', '.join(FACTS)}")
     if getattr(technique, "stage", None) not in typing.get_args(Stage):
         flaws.append(f"its stage is none of {', '.join(typing.get_args(Stage))}")
     flaws += [

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import random
 import re
@@ -15,7 +16,7 @@ import pytest
 from sklearn.tree import DecisionTreeClassifier
 
 from benchmark.classifiers import make_classifier
-from benchmark.conformance import CHECKS, check_technique, example_table
+from benchmark.conformance import CHECKS, check_technique, example_table, facts_of
 from benchmark.data.table import Column, Table
 from benchmark.errors import TechniqueError
 from benchmark.techniques import (
@@ -30,7 +31,9 @@ from benchmark.techniques import (
     get_technique,
     list_techniques,
 )
+from benchmark.techniques.knowledge import FACTS
 from benchmark.techniques.post_processing import Adjustment, PostProcessing, Scored
+from benchmark.techniques.registry import declaration_flaws
 
 _LEVELS, _TREATMENTS = (0.0, 0.5, 1.0), ("schema", "categorical", "ordinal")
 VARIANTS: dict[str, list[dict[str, Any]]] = {
@@ -472,6 +475,33 @@ class FirstState(Skilled):
         return Predictor(lambda test: test.codes[:, test.schema.sensitive_index] == 0, skill)
 
 
+class Snooping(Good):
+    """Finds out whether there is something to be known, and says nothing of it."""
+
+    knows = ("kind",)
+
+    def _prepare(self, train: Table, tools: Tools) -> Prepared:
+        with contextlib.suppress(TechniqueError):
+            _ = tools.known.gap
+        assert tools.known.kind == "label"
+        return Prepared(train)
+
+
+class Credulous(Good):
+    knows = ("gap",)
+
+    def _prepare(self, train: Table, tools: Tools) -> Prepared:
+        return Prepared(train.take(range(round(tools.known.gap) * len(train), len(train))))
+
+
+class Overinformed(Good):
+    knows = ("gap", "rates")
+
+    def _prepare(self, train: Table, tools: Tools) -> Prepared:
+        assert tools.known.gap < 2
+        return Prepared(train)
+
+
 class Undeclared(Technique):
     name = "undeclared"
     stage = "in"
@@ -562,6 +592,8 @@ class Undefined(Skilled):
         (SecretlyRandom, "randomness declared"),
         (SecretlyRandomWeights, "randomness declared"),
         (SecretlyRandomScores, "randomness declared"),
+        (Snooping, "knowledge declared"),
+        (Credulous, "strange knowledge"),
         (Unaware, "sensitive feature declared"),
         (Weighing, "weights declared"),
         (Scoring, "need of scores declared"),
@@ -610,6 +642,33 @@ def test_a_learner_of_its_own_that_is_not_declared_is_a_warning() -> None:
     assert "doing nothing with that learner" in found[1]
     declared = check_technique(get_technique("prejudice_remover"))
     assert {r.check: r.status for r in declared}["learner declared"] == "passed"
+
+
+def test_knowledge_that_is_declared_and_not_read_is_a_warning() -> None:
+    found = {r.check: (r.status, r.detail) for r in check_technique(Overinformed())}["knowledge declared"]
+    assert found[0] == "warning"
+    assert found[1].startswith("It declares to know rates of the bias, and does not read it")
+
+
+@pytest.mark.parametrize("knows", ["gap", ("gapp",), ["gap"]])
+def test_knowledge_of_no_fact_is_not_registered(knows: Any) -> None:
+    (flaw,) = declaration_flaws(type("Wrong", (Good,), {"name": "wrong", "knows": knows, "__module__": "m"}))
+    assert flaw.startswith(
+        "its class attribute 'knows' is no tuple of facts about the bias: direction, kind, gap"
+    )
+
+
+def test_the_facts_of_the_example_are_those_of_its_table() -> None:
+    train = example_table()
+    known = facts_of(train)
+    assert known.told == FACTS
+    assert 0 < known.gap == pytest.approx(known.rates[0] - train.y[train.deprived].mean())
+    assert known.rates[1] == train.y[~train.deprived].mean()
+    assert 0 < known.refusals.favorable.mean() < 1
+    assert (train.deprived & ~train.y)[known.refusals.rows].all()
+    shuffled = train.take(np.random.default_rng(0).permutation(len(train)))
+    assert facts_of(shuffled).gap == pytest.approx(known.gap)
+    assert len(facts_of(shuffled).clean_rows) == len(known.clean_rows)
 
 
 def test_every_check_has_an_offender() -> None:
