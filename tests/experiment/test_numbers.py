@@ -207,7 +207,7 @@ def every_technique(card: str) -> PreparedExperiment:
 
 
 MAKES_FEATURES = {"correlation_remover", "lfr", "optimized_preprocessing", "repair", "fair_smote", "smote"}
-OWN_LEARNER = {"adversarial", "gerry_fair", "prejudice_remover", "zafar_2015", "zafar_2017"}
+OWN_LEARNER = {"adversarial", "gerry_fair", "noise_loss", "prejudice_remover", "zafar_2015", "zafar_2017"}
 
 
 @pytest.mark.parametrize(

@@ -27,6 +27,7 @@ from benchmark.runs.report_frames import OWN_LEARNERS, described_scenarios
 from benchmark.runs.verdicts import baselines_of
 from benchmark.techniques import Technique, Tools, get_technique, list_techniques
 from tests.helpers.engines import InProcess
+from tests.helpers.noisy_labels import everything_known
 from tests.helpers.protocol import prepared
 
 ACCURATE = {"technique": "zafar_2015", "name": "accurate", "parameters": {"constraint": "accuracy"}}
@@ -295,7 +296,12 @@ def test_unconstrained_learners_ignore_what_is_switched_off(name: str) -> None:
     assert own is not None
 
     def answers(technique: Technique) -> np.ndarray:
-        tools = Tools(_no_classifier, lambda table: table.y.astype(float), np.random.default_rng(1))
+        tools = Tools(
+            _no_classifier,
+            lambda table: table.y.astype(float),
+            np.random.default_rng(1),
+            known=everything_known(example_table()),
+        )
         return technique.fit(example_table(), tools).predict(example_table(200, seed=8))
 
     free, mitigating = answers(get_technique(name, **own)), answers(get_technique(name))
@@ -308,6 +314,7 @@ def test_unconstrained_learners_ignore_what_is_switched_off(name: str) -> None:
         "prejudice_remover": {"eta": 0},
         "gerry_fair": {"fairness_def": "SP", "gamma": 1},
         "adversarial": {"constraint": "none", "strength": 5},
+        "noise_loss": {"strength": 0},
     }[name]
     np.testing.assert_array_equal(free, answers(get_technique(name, **neutral)))
 

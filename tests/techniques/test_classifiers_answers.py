@@ -12,8 +12,10 @@ from benchmark.classifiers import make_classifier, naive_bayes_ranker
 from benchmark.conformance import example_table
 from benchmark.errors import DeclinedError, TechniqueError
 from benchmark.techniques import Technique, Tools, get_technique, list_techniques
+from tests.helpers.noisy_labels import everything_known
 
 TRAIN, TEST = example_table(300), example_table(200, seed=3)
+KNOWN = everything_known(TRAIN)
 
 ENTRIES: dict[str, Technique] = {
     **{name: get_technique(name) for name in list_techniques()},
@@ -85,7 +87,9 @@ class Spoilt:
 def answered(technique: Technique, label: Spoil | None = None, score: Spoil | None = None) -> None:
     """Ask for everything that a technique has to say of the test rows."""
     Spoilt.asked = set()
-    tools = Tools(lambda k: Spoilt(k, label, score), naive_bayes_ranker, np.random.default_rng(0))
+    tools = Tools(
+        lambda k: Spoilt(k, label, score), naive_bayes_ranker, np.random.default_rng(0), known=KNOWN
+    )
     predictor = technique.fit(TRAIN, tools)
     predictor.predict(TEST)
     if predictor.predict_score is not None:
@@ -128,7 +132,8 @@ def test_scores_may_miss_their_range_by_rounding() -> None:
 def test_answers_do_not_depend_on_how_many_rows_are_asked_about(technique: Technique) -> None:
     if not technique.randomised:
         return
-    tools = Tools(lambda k: make_classifier("c45").build(k, 0), naive_bayes_ranker, np.random.default_rng(0))
+    c45 = make_classifier("c45")
+    tools = Tools(lambda k: c45.build(k, 0), naive_bayes_ranker, np.random.default_rng(0), known=KNOWN)
     predictor = technique.fit(TRAIN, tools)
     of_all = predictor.predict(TEST)
     for size in (1, 70):
