@@ -303,6 +303,8 @@ def _with_told(experiment: Experiment) -> Experiment:
             name = f"{entry.name}_{telling.name}" if telling.name else entry.name
             entries.append(entry.model_copy(update={"name": name, "told": telling}))
             names[entry.name] = (*names.get(entry.name, ()), name)
+    if not names:
+        return experiment
     # Those that know as much stand together, the others first.
     told = (*(telling.words for telling in experiment.knows), *(entry.knows for entry in entries))
     states = list(dict.fromkeys((BLIND, *told)))

@@ -269,7 +269,7 @@ def test_a_technique_hears_what_it_declares_and_nothing_else(tmp_path: Path) -> 
         assert {name for name, _, _ in heard} == {*spies}
         assert all(set(knows) == facts for _, knows, facts in heard)
         said = {cell.technique: (cell.status, cell.reason) for cell in cells}
-        assert [name for name, (status, _) in said.items() if status != "ok"] == ["spy_reading", "spy_blind"]
+        assert [name for name, (status, _) in said.items() if status != "ok"] == ["spy_blind", "spy_reading"]
         status, reason = said["spy_reading"]
         assert status == "failed"
         assert "reads the 'rates' of the bias, which it was not told" in reason
@@ -463,7 +463,7 @@ def test_any_number_of_workers_gives_the_same(tmp_path: Path) -> None:
 
 
 def names_of(made: PreparedExperiment) -> dict[str, str]:
-    return {entry.name: entry.title for entry in made.experiment.techniques if entry.told}
+    return {entry.name: entry.full_title for entry in made.experiment.techniques if entry.told}
 
 
 def test_each_telling_is_an_entry() -> None:
@@ -473,15 +473,33 @@ def test_each_telling_is_an_entry() -> None:
     made = prepared("gap_weights", "rate_weights", "refusal_weights", knows=["gap", half, err])
     assert names_of(made) == {
         "gap_weights": "Gap weights (told the gap)",
-        "gap_weights_half": "Gap weights (told 0.5 times the gap)",
-        "rate_weights": "Rate weights (told true rates)",  # no telling is for it
-        "refusal_weights_err": "Refusal weights (sloppy examiners)",
+        "gap_weights_half": "Gap weights (told half the gap)",
+        "refusal_weights_err": "Refusal weights (told sloppy examiners)",
+        "rate_weights": "Rate weights (told the rates)",  # no telling is for it
     }
-    made = prepared("gap_weights", other, knows=["gap", {**half, "only": ["other"]}])
+    made = prepared("gap_weights", other, "reweighing", knows=["gap", {**half, "only": ["other"]}])
     assert {*names_of(made)} == {"gap_weights", "other", "other_half"}
+    entries = [entry for entry in made.experiment.techniques if not entry.refit]
+    assert [entry.knows for entry in entries] == ["nothing"] * 2 + ["the gap"] * 2 + ["half the gap"]
     assert load_for_run(made.experiment).experiment == made.experiment
     written = made.experiment.model_dump(mode="json")
     assert Experiment.model_validate(written) == made.experiment
+
+
+@pytest.mark.parametrize(
+    ("fields", "words"),
+    [
+        ({"fact": "gap", "factor": 2, "kind": "wrong"}, "twice the gap, wrong kind"),
+        ({"fact": "gap", "factor": 1.5}, "1.5 times the gap"),
+        ({"fact": "gap", "feared": 0.05}, "a gap of 0.05"),
+        ({"fact": "rates", "deprived": 0.05}, "the rates, +0.05 and +0"),
+        ({"fact": "bounds", "deprived": -0.1}, "the rate -0.1 ±0.05"),
+        ({"fact": "refusals", "m": 10, "wrong": 0.1}, "10 refusals, 10 % wrong"),
+        ({"fact": "clean_rows", "title": "a few rows"}, "a few rows"),
+    ],
+)
+def test_a_telling_has_words(fields: dict[str, Any], words: str) -> None:
+    assert Telling(**fields).words == words
 
 
 ERRORS: dict[str, tuple[list[Any], str]] = {

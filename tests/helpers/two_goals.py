@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+from collections.abc import Collection, Mapping
 from dataclasses import replace
 from typing import Any
 
@@ -10,6 +11,7 @@ import numpy as np
 import pandas as pd
 
 from benchmark.columns import FAILURE_COLUMNS, ORIGINAL, RESULT_COLUMNS
+from benchmark.experiment.telling import Telling
 from benchmark.runs.descriptions import (
     DatasetInExperiment,
     GroupSizes,
@@ -70,3 +72,12 @@ def run_of(**changes: Any) -> RunFrames:
     manifest.experiment.settings = {}  # those of the sample are of other datasets
     results = pd.DataFrame(rows, columns=list(RESULT_COLUMNS))
     return RunFrames.of(manifest, results, pd.DataFrame(columns=list(FAILURE_COLUMNS)))
+
+
+def told_run(told: Mapping[str, Telling], only: Collection[str] = (*TECHNIQUES,)) -> RunFrames:
+    """Return the run with some of its techniques; those that are told something come last, in this order."""
+    names = [*(name for name in only if name not in told), *(name for name in told if name in only)]
+    entries = [made_up_technique(name, TECHNIQUES[name][0]) for name in names]
+    run = run_of(techniques=tuple(e.model_copy(update={"told": told.get(e.name)}) for e in entries))
+    results = run.results[run.results["technique"].isin(names)]
+    return RunFrames.of(run.manifest, results, run.failures)

@@ -55,6 +55,20 @@ def test_a_front_of_techniques() -> None:
     assert np.isnan(found.loc["gone", "share_on_front"])
 
 
+def test_fronts_are_of_techniques_that_know_as_much() -> None:
+    table = both(
+        {"none": [0.8], "blind": [0.7], "told": [0.9], "told_less": [0.85], "useless": [0.8]},
+        {"none": [0.4], "blind": [0.3], "told": [0.1], "told_less": [0.2], "useless": [0.5]},
+    )
+    together = pareto_fronts(table, METRICS, GOALS).set_index("technique")["on_front"]
+    assert together[together].index.tolist() == ["told"]
+    knows = {"told": "the gap", "told_less": "half the gap", "useless": "the rates"}
+    apart = pareto_fronts(table, METRICS, GOALS, knows=knows).set_index("technique")
+    expected = {"none": True, "blind": True, "told": True, "told_less": True, "useless": False}
+    assert apart["on_front"].to_dict() == expected, "doing nothing beats one"
+    assert apart["share_on_front"].tolist() == [1, 1, 1, 1, 0]
+
+
 def test_shares_are_those_of_single_repetitions() -> None:
     rng = np.random.default_rng(3)
     names, n = "abcd", 5
