@@ -23,7 +23,8 @@ class MyTechnique(PreProcessing):
     reference = "Author (year), Title, journal or conference, section or equation"
     summary = "Describe its effect in one line for lists"
     version = "1"  # change it whenever the same input and seed would give another result
-    # For further declarations, such as randomised = True, see benchmark.techniques.Technique.
+    # For further declarations, such as randomised = True, see benchmark.techniques.Technique. What it must be
+    # told about the bias, such as knows = ("gap",), is then in tools.known: tools.known.gap.
     needs_weights = True
 
     # Its effect, and the meaning of its ends. Here 0 changes nothing. The annotation declares valid values:
