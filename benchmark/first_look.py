@@ -6,7 +6,6 @@ import re
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
-from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Any
 
 import pandas as pd
@@ -17,9 +16,7 @@ from benchmark.columns import UNTREATED
 from benchmark.data.draft import draft
 from benchmark.data.draft_text import card_text, slug
 from benchmark.data.files import as_csv
-from benchmark.data.reading import rates_of_sides
 from benchmark.errors import ExperimentError
-from benchmark.experiment.expand import narrow
 from benchmark.experiment.first_file import (
     DATASET,
     MOST_REPETITIONS,
@@ -27,14 +24,13 @@ from benchmark.experiment.first_file import (
     first_experiment,
     require_reachable,
 )
-from benchmark.experiment.plan import load_experiment
 from benchmark.facts import facts_of
 from benchmark.file_options import FileOptions
+from benchmark.known_bias import known_bias, known_text, look_again, run_beside, told_beside
 from benchmark.metrics import list_metrics
-from benchmark.pages.run_page import PAGE_NAME, READING_NAME
+from benchmark.pages.run_page import KNOWN_NAME, PAGE_NAME, READING_NAME
 from benchmark.registry import load_plugin
 from benchmark.runs.comparison import first_folder
-from benchmark.runs.finished import read_frames
 from benchmark.statistics.answers import ACCURACY
 from benchmark.statistics.cells import to_cells
 from benchmark.statistics.paired import paired_comparisons
@@ -45,7 +41,6 @@ from benchmark.text.writing import FORMATS_WRITTEN, figure_choice, require_writa
 from benchmark.wording import answer_text, render_values
 
 _OTHER_CLASSIFIERS = ("logistic_regression", "gradient_boosting")  # that may be clearly more accurate
-_OTHER_REPETITIONS = 5  # that show it
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -62,6 +57,7 @@ def quick(
     doses: Sequence[float] | None = None,
     betas: Sequence[float] | None = None,
     true_rate: Mapping[Any, float] | str | None = None,
+    relabel: str | Path | None = None,
     classifier: str | Sequence[str] = "c45",
     techniques: Sequence[str] | None = None,
     stage: str | None = None,
@@ -107,9 +103,13 @@ def quick(
         Levels of bias in place of doses, each above 0 and at most 1; 0 is always added.
     true_rate : mapping or str, optional
         Shares of each group that should have the favorable label, known from outside the file:
-        ``{"F": 0.4, "M": 0.42}``. The recorded label gap minus the gap of these shares is the dose of bias
-        that the labels hide. The report shows what is known of such doses. It names no technique to restore
-        decisions if its ranks are not shown to agree with the truth.
+        ``{"F": 0.4, "M": 0.42}``. The report begins with the technique that uses these rates, and what it
+        changes. The recorded label gap minus the gap of these shares is the dose of bias that the labels
+        hide. The report shows what is known of such doses. It names no blind technique to restore decisions
+        if its ranks are not shown to agree with the truth.
+    relabel : str or Path, optional
+        A sheet of :func:`benchmark.sample_refusals` with verdicts, in place of ``true_rate``. The report
+        begins with the true rate that it tells, and the technique that uses it.
     classifier : str or sequence of str, default "c45"
         Models to try techniques with. A last line names another one that is clearly more accurate.
     techniques : sequence of str, optional
@@ -172,6 +172,7 @@ def quick(
         drafted = draft(data, file_options, first)
         rows = drafted.rows
     classifiers = (classifier,) if isinstance(classifier, str) else tuple(classifier)
+    known = known_bias(drafted, relabel, true_rate)
     experiment = first_experiment(
         name,
         rows.schema,
@@ -186,7 +187,7 @@ def quick(
         repetitions=repetitions,
         seed=seed,
         accept=accept,
-        true_rates=None if true_rate is None else rates_of_sides(true_rate, drafted.reading),
+        true_rates=known and known.rates,
     )
     require_reachable(experiment, rows)
     texts = {"data.csv": as_csv(data)} if isinstance(data, pd.DataFrame) else {}
@@ -198,6 +199,7 @@ def quick(
         say(console, f"{first} has another first look, which stays. The results are in {folder}.")
     for own, text in {**texts, READING_NAME: account}.items():
         write_atomically(folder / own, text)
+    (folder / KNOWN_NAME).unlink(missing_ok=True)
     finished = run(
         folder / "experiment.toml",
         output=folder,
@@ -208,6 +210,13 @@ def quick(
         console=console,
     )
     with steps:
+        used, lead = classifiers[0], ""
+        if known is not None:
+            steps.step("telling a technique what is known")
+            told = told_beside(known, folder, used, plugins, workers)
+            said = known, told, used, drafted, str(folder / "card.toml")
+            write_atomically(folder / KNOWN_NAME, known_text(*said))
+            lead = known_text(*said, whole=False)
         steps.step("making the report")
         statistics = finished.statistics()
         facts = facts_of(statistics)
@@ -216,6 +225,8 @@ def quick(
         )
         steps.step("trying other classifiers")
         better = _better_classifier(folder, classifiers, plugins, workers)
+    typed_file = str(folder / file if file.name in texts else data)
+    again = look_again(drafted.reading, typed_file, file_options, used)
     answer = answer_text(
         facts,
         "quick",
@@ -224,9 +235,11 @@ def quick(
         page=str(folder / PAGE_NAME),
         read=drafted.reading,
         account=Markup(account),
+        known=Markup(lead),
+        again=Markup(again),
         with_rows="data.csv" in texts,
         better=better,
-        used=classifiers[0],
+        used=used,
         more_repetitions=MOST_REPETITIONS if experiment["repetitions"] < MOST_REPETITIONS else 0,
         full=full,
     )
@@ -244,17 +257,7 @@ def _better_classifier(
     used, others = classifiers[0], [name for name in _OTHER_CLASSIFIERS if name not in classifiers]
     if not others:
         return None
-    whole = load_experiment(folder / "experiment.toml")
-    plain = narrow(
-        whole,
-        techniques=[UNTREATED],
-        classifiers=[used, *others],
-        betas=[0.0],
-        repetitions=min(_OTHER_REPETITIONS, whole.repetitions),
-    ).model_copy(update={"paired_betas": False})  # no refits
-    with TemporaryDirectory() as scratch:
-        made = run(plain, plugins=plugins, output=scratch, workers=workers, progress=False)
-        frames = read_frames(made.folder)
+    frames = run_beside(folder, plugins, workers, techniques=[UNTREATED], classifiers=[used, *others])
 
     def by_classifier(frame: pd.DataFrame) -> pd.DataFrame:
         rows = frame[(frame["technique"] == UNTREATED) & (frame["metric"] == ACCURACY)]
@@ -292,5 +295,5 @@ def _folder_for(first: Path, texts: Mapping[str, str], *, named: bool) -> Path:
 
 
 def _without_rates(text: str) -> str:
-    """Return an experiment without the outside rates, on which no stored cell depends."""
-    return re.sub(r", true_rates = \{[^{}]*\}", "", text)
+    """Return an experiment without the outside rates, on which no stored cell depends, and in one line."""
+    return re.sub(r", true_rates = \{[^{}]*\}|\s|,(?=\s*\])", "", text)

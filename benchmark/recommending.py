@@ -9,16 +9,21 @@ from pathlib import Path
 from typing import Any
 
 import pandas as pd
+from markupsafe import Markup
 
 from benchmark.atlas.adviser import WORDS, Advice, Adviser, Stage, condition_of, few_digits, name_of
 from benchmark.atlas.features import data_features
 from benchmark.columns import RESTORE
 from benchmark.data.draft import Draft, draft
+from benchmark.data.reading import typed
 from benchmark.experiment.first_file import TECHNIQUES as TRIED_BY_QUICK
 from benchmark.file_options import FileOptions
+from benchmark.known_bias import look_again
 from benchmark.text.terminal import as_text
 from benchmark.text.words import few
 from benchmark.wording import render_values
+
+_NO_FILE = FileOptions(label="COLUMN", favorable="VALUE", sensitive="COLUMN")
 
 
 def recommend(
@@ -78,12 +83,14 @@ def recommend(
     --------
     >>> print(recommend(goal="restore", bias="label", dose=0.1))  # doctest: +SKIP
     """
-    drafted = None
+    drafted, named = None, {}
     if data is not None:
         roles = {"label": label, "favorable": favorable, "sensitive": sensitive, "deprived": deprived}
-        drafted = draft(data, FileOptions.of(**roles, **reading))
+        named["file_options"] = FileOptions.of(**roles, **reading)
+        named["file"] = "FILE" if isinstance(data, pd.DataFrame) else str(data)
+        drafted = draft(data, named["file_options"])
     limits: Any = {"stage": stage, "learner": classifier, "group_known": group_known}
-    text, [advice] = advised([goal], drafted, atlas, bias=bias, dose=dose, **limits)
+    text, [advice] = advised([goal], drafted, atlas, bias=bias, dose=dose, **limits, **named)
     warnings = () if drafted is None else drafted.reading.warnings
     return replace(advice, text=as_text(text), sentences=(*warnings, *advice.sentences))
 
@@ -93,13 +100,14 @@ def advised(
     drafted: Draft | None,
     atlas: str | Path | None = None,
     *,
-    command: str = "",
+    file: str = "FILE",
+    file_options: FileOptions = _NO_FILE,
     **question: Any,
 ) -> tuple[str, list[Advice]]:
     """Return advice for some goals, before it as Markdown: what to try, how sure that is, what to do next.
 
-    ``drafted`` has a user's rows, and ``command`` what is known of their file. ``question`` are other
-    parameters of :meth:`~benchmark.atlas.adviser.Adviser.advise`.
+    ``drafted`` has a user's rows. Commands name their ``file``, with what was said about it. ``question`` are
+    other parameters of :meth:`~benchmark.atlas.adviser.Adviser.advise`.
     """
     features = None if drafted is None else data_features(drafted.rows, drafted.persons)
     adviser = Adviser.of(None if atlas is None else Path(atlas))
@@ -121,7 +129,11 @@ def advised(
         name_of=name_of,
         few=few,
         inf=math.inf,
-        command=(command or "betabench quick FILE --label COLUMN --favorable VALUE --sensitive COLUMN")
-        + more,
+        command=typed("quick", file, file_options) + more,
+        again=Markup(
+            look_again(drafted and drafted.reading, file, file_options, str(question.get("learner", "")))
+            if RESTORE in goals
+            else ""
+        ),
     )
     return text, advices

@@ -16,7 +16,7 @@ from sklearn.linear_model import LogisticRegression
 from sklearn.model_selection import train_test_split
 
 import benchmark
-from benchmark import first_look
+from benchmark import first_look, known_bias
 from benchmark.atlas.adviser import Adviser
 from benchmark.cli import main
 from benchmark.columns import GOALS, RESULT_COLUMNS
@@ -405,8 +405,8 @@ def test_a_clearly_more_accurate_classifier_is_named(
         return benchmark.Run(tmp_path)
 
     frames = SimpleNamespace(results=results, resampling=Resampling({"data": 0.5}))
-    monkeypatch.setattr(first_look, "run", run)
-    monkeypatch.setattr(first_look, "read_frames", lambda _folder: frames)
+    monkeypatch.setattr(known_bias, "run", run)
+    monkeypatch.setattr(known_bias, "read_frames", lambda _folder: frames)
     better = first_look._better_classifier(Path(), ["c45"], (), 1)
     (experiment,) = asked
     assert [entry.name for entry in experiment.techniques] == ["none"]

@@ -34,7 +34,12 @@ def add_options(option: Options) -> None:
     option(
         "--true-rate RATES",
         "shares of each group that should have the favorable label, known from outside the file, such as "
-        "F=0.4,M=0.42. The report then shows how much bias the labels hide, and what is known of such bias",
+        "F=0.4,M=0.42. The report then begins with the technique that uses them, and what it changes",
+    )
+    option(
+        "--relabel FILE",
+        "a sheet of 'betabench sample-refusals' with verdicts, in place of --true-rate",
+        type=Path,
     )
     classifier = "one or more models to try techniques with; default: c45"
     option("--classifier NAME", classifier, nargs="+")

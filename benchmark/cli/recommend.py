@@ -28,20 +28,19 @@ def add_options(option: Options) -> None:
 def execute(options: argparse.Namespace) -> int:
     from benchmark.columns import GOALS
     from benchmark.data.draft import draft
-    from benchmark.data.reading import typed
     from benchmark.file_options import FileOptions
     from benchmark.recommending import advised
     from benchmark.text.terminal import output_console, print_markdown, say
 
-    console, drafted, command = output_console(), None, ""
+    console, drafted, named = output_console(), None, {}
     if options.file is not None:
         said = FileOptions.of(**file_options(options))
-        drafted, command = draft(options.file, said), typed("quick", str(options.file), said)
+        drafted, named = draft(options.file, said), {"file": str(options.file), "file_options": said}
     text, advices = advised(
         [options.goal] if options.goal else GOALS,
         drafted,
         options.atlas,
-        command=command,
+        **named,
         bias=options.bias,
         dose=options.dose,
         stage=options.stage,

@@ -23,6 +23,7 @@ def snippet(
     deprived: str | Sequence[str],
     parameters: Mapping[str, Any] | None = None,
     classifier: str | Mapping[str, Any] = "c45",
+    told: Mapping[str, Any] | None = None,
     plugins: Sequence[str] = (),
 ) -> str:
     """Return about ten lines of Python that apply a technique to data.
@@ -30,8 +31,8 @@ def snippet(
     ``data`` is a CSV file, or a dataset's card: a shipped card (``"adult"``) or a file (``"card.toml"``).
     ``label`` and ``sensitive`` are columns, ``favorable`` and ``deprived`` some of their values.
     ``parameters`` are the technique's, if not at their defaults. ``classifier`` is as of
-    :class:`~benchmark.estimator.fair_classifier.FairClassifier`; "" leaves it out. ``plugins`` are files that
-    register the technique.
+    :class:`~benchmark.estimator.fair_classifier.FairClassifier`, and so is what the technique is ``told``; ""
+    leaves the classifier out. ``plugins`` are files that register the technique.
     """
     loading = ["from benchmark.techniques import load_plugin"] if plugins else []
     loads = [f"load_plugin({plugin!r})" for plugin in plugins]
@@ -52,6 +53,8 @@ def snippet(
         settings["parameters"] = _value(parameters)
     if classifier:
         settings["classifier"] = _value(classifier)
+    if told:
+        settings["told"] = _value(told)
     given = [_text(technique), *(f"{name}={value}" for name, value in settings.items())]
     whole = ", ".join(given)
     if len(call := f"model = FairClassifier({whole})") <= _WIDTH:

@@ -28,6 +28,9 @@ PAGE_NAME = "report.html"
 READING_NAME = "reading.md"
 """Name of the account of how a file without a card was read, in the folder of its first look."""
 
+KNOWN_NAME = "known.md"
+"""Name of what is known of the bias in a first look's labels, which its page begins with."""
+
 _SCRIPTS = ("elements.js", "view.js", "tables.js", "picture.js")
 
 # Endings of files that commands write for readers, and folders with such files besides the page's.
@@ -57,12 +60,14 @@ def write_page(facts: Facts, folder: Path) -> Path:
     below = {name: _files(path, (folder / name).rglob("*")) for name in _FOLDERS}
     reading = folder / READING_NAME
     more = {"data": [reading.read_text(encoding="utf-8")]} if reading.is_file() else {}
+    known = folder / KNOWN_NAME
     tabs = {name: _tab(facts, questions, more.get(name, [])) for name, questions in TABS.items()}
     page = render(
         "run.html",
         title=facts.run.title,
         run=facts.run,
         embedded=[dataset.title for dataset in facts.datasets if dataset.embedded],
+        known=boxed(known.read_text(encoding="utf-8")) if known.is_file() else "",
         level_sign=LEVEL_SIGNS[facts.run.level_name],
         frontier=any(scenario.frontier for scenario in facts.scenarios),
         vocabulary=vocabulary(),

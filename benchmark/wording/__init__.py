@@ -233,10 +233,11 @@ def answer_text(
 
     Its table has as many techniques as :data:`LINES` allow. With ``full``, all levels of bias follow.
     ``more`` are values of the template besides the facts: the ``folder`` of the run, the ``page`` with all
-    numbers, and how a file was ``read``.
+    numbers, how a file was ``read``, and what is ``known`` of its labels, beside which the table may go.
     """
-    values = {"folder": "", "page": "", "read": None, "wide": width >= WIDTH, **more}
-    for rows in range(_MOST_ROWS, _LEAST_ROWS - 1, -1):
+    values = {"folder": "", "page": "", "read": None, "known": "", "wide": width >= WIDTH, **more}
+    least = 0 if values["known"] else _LEAST_ROWS
+    for rows in range(_MOST_ROWS, least - 1, -1):
         text = render(template, facts, **values, most_rows=rows, full=False)
         if len(as_text(text, width).splitlines()) <= LINES:
             break
