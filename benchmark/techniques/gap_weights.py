@@ -25,11 +25,13 @@ class GapWeights(Restorer):
 
     These are the label-dependent costs of Natarajan and others for noise of one side. Missing rows: a share
     of the favorable rows is left out, whoever they are, so recorded odds are true odds times a constant, and
-    w is the ratio of odds of t and of r: the inverse selection weight of Zadrozny.
+    w is the ratio of odds of t and of r. If a share b is left out, that is 1 / (1 - b), the inverse selection
+    weight of Zadrozny: favorable rows count as many as there were.
 
     Changes: weights, of mean 1. If g is below 0, the unfavorable rows get the weight of the reverse case.
     Limits: right where the chance of losing the label is the same for all of the group. Where it is greater
-    near the boundary, the weight falls short there.
+    near the boundary, the weight falls short there. Where rows of either label are missing alike, no weight
+    is needed for the boundary, and the group's share of all rows is not restored.
     """
 
     name = "gap_weights"

@@ -30,7 +30,8 @@ class Reweighing(PreProcessing):
 
     # The rate of favorable rows that groups get: ``common`` gives all groups the rate of all rows.
     # ``favored`` gives the deprived group the favored group's rate, by the weight of its favorable rows
-    # alone. This is the re-weighting of Blum and Stangl 2020, Recovering from biased data, FORC.
+    # alone. This is the re-weighting of Blum and Stangl 2020, Recovering from biased data, FORC, where
+    # nothing is told: both groups are taken to have the same true rate. ``blum_stangl`` is told both rates.
     rate: Literal["common", "favored"] = "common"
 
     def _prepare(self, train: Table, tools: Tools) -> Prepared:
