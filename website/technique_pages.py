@@ -99,6 +99,7 @@ def technique_page(
         _inline(parts.pop("")),
         f"{code(technique.name)}: {stage.lower()} ({changes}), version {plain(technique.version)}, "
         f"{_source(technique, folder, root)}",
+        *([_told(technique, folder, root)] if technique.knows else []),
         *_section("Idea", parts.pop("Idea")),
         *_section("What it changes", parts.pop("Changes")),
         *_section("Known limits", parts.pop("Limits")),
@@ -176,6 +177,12 @@ def _source(technique: type[Technique], folder: Path, root: Path) -> str:
     text = code(path.relative_to(root).as_posix())
     link = link_to(path, folder, root)
     return f"[{text}]({link})" if link else text
+
+
+def _told(technique: type[Technique], folder: Path, root: Path) -> str:
+    link = link_to(root / "docs" / "adding" / "technique.md", folder, root)
+    facts = f"[facts about the bias]({link})" if link else "facts"
+    return f"It must be told {facts}: {', '.join(map(code, technique.knows))}."
 
 
 def _use(technique: type[Technique], folder: Path, root: Path) -> Iterator[str]:

@@ -44,7 +44,8 @@ def execute(options: argparse.Namespace) -> int:
         # Authors and year alone, which other libraries' techniques share with ours.
         reference = "" if section else row.get("reference", "")
         source = f"; {reference.partition(')')[0]})" if ")" in reference else ""
-        print(f"{row['name']:{width}}  {stage}{row['summary']}{source}")
+        told = f"; told: {', '.join(row['knows'])}" if row.get("knows") else ""
+        print(f"{row['name']:{width}}  {stage}{row['summary']}{source}{told}")
     families: dict[str, list[str]] = {}
     for row in rows:
         if "family" in row:
@@ -82,6 +83,7 @@ def _list_techniques() -> list[dict[str, Any]]:
             "summary": technique.summary,
             "stage": technique.stage,
             "reference": technique.reference,
+            "knows": technique.knows,
             "parameters": technique().parameters,
             "capabilities": {name: getattr(technique, name) for name in _CAPABILITIES},
             **others,

@@ -28,8 +28,8 @@ class AuditedRows(Restorer):
 
     name = "audited_rows"
     reference = (
-        "The baseline of Angelopoulos, Bates, Fannjiang, Jordan and Zrnic (2023), Prediction-powered "
-        "inference, Science 382: labeled rows alone"
+        "Angelopoulos, Bates, Fannjiang, Jordan and Zrnic (2023), Prediction-powered inference, Science 382: "
+        "the classical approach, labeled rows alone"
     )
     summary = "Train on the few rows alone that were looked at again"
     version = "1"

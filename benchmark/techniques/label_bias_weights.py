@@ -21,10 +21,10 @@ class LabelBiasWeights(Restorer):
 
     .. math:: w(x, y) = \frac{e^{l c(x, y)}}{\sum_{y'} e^{l c(x, y')}}
 
-    is training on true labels. The multiplier l is found by steps against the violation: a model is trained
-    with the weights, and l falls by ``step`` times its acceptance rate in the group minus that of all rows.
-    In the group the ratio of the two labels' weights is e to the l, so the boundary p' of recorded
-    probabilities is at 1 / (1 + e to the l).
+    is training on true labels, of people who count differently. The multiplier l is found by steps: a model
+    is trained with the weights, and l falls by ``step`` times the violation. This is the model's acceptance
+    rate in the group minus its rate over all rows. In the group the ratio of the two labels' weights is e to
+    the l, so the boundary p' of recorded probabilities is at 1 / (1 + e to the l).
 
     Changes: weights, of mean 1. Limits: nothing is told, so equal acceptance rates are taken for the truth.
     Where true rates differ, weights take the difference for bias. One model is trained in each round.

@@ -16,7 +16,7 @@ from benchmark.techniques.restoring import recorded_rates, turned_shares
 
 @register
 class NoiseLoss(Technique):
-    r"""Logistic regression whose expected loss is that of true labels, by told true rates of both groups.
+    r"""Logistic regression whose expected loss is the loss of true labels, by told true rates of both groups.
 
     Idea: in a group a share b of truly favorable and a share a of truly unfavorable labels was turned,
     whoever has them. With the losses l(1) and l(0) of a score for either label, a recorded favorable label

@@ -18,7 +18,7 @@ class NoiseRelabeling(Restorer):
 
     Idea: labels of a group are wrong in one direction. With a recorded rate r below the true rate t, a share
     b = (t - r) / t of the favorable labels was turned, whoever has them. Favorable labels are then right. An
-    unfavorable one is wrong with the probability
+    unfavorable label is wrong with the probability
 
     .. math:: q = \frac{b}{1 - b} \cdot \frac{p'}{1 - p'},
 

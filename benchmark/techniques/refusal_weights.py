@@ -16,7 +16,7 @@ class RefusalWeights(Restorer):
 
     Idea: let r be the recorded rate of the deprived group, and q the share of wrong ones among m refusals of
     the group, drawn at random and looked at again. The estimate of the true rate is r + (1 - r) q, and the
-    weight is that of :class:`~benchmark.techniques.gap_weights.GapWeights` for wrong labels.
+    weight is the one of :class:`~benchmark.techniques.gap_weights.GapWeights` for wrong labels.
 
     Changes: weights, of mean 1. Limits: only wrong refusals of the deprived group are seen. People who are
     missing from the rows, wrong acceptances and the other group are taken to be as they should be.

@@ -12,6 +12,7 @@ import pandas as pd
 import pytest
 
 from benchmark.conformance import example_table
+from benchmark.conformance._under_test import facts_of
 from benchmark.errors import ExperimentError, ReportError, TechniqueError
 from benchmark.experiment.evaluate import _no_classifier
 from benchmark.experiment.expand import expand, narrow
@@ -27,7 +28,6 @@ from benchmark.runs.report_frames import OWN_LEARNERS, described_scenarios
 from benchmark.runs.verdicts import baselines_of
 from benchmark.techniques import Technique, Tools, get_technique, list_techniques
 from tests.helpers.engines import InProcess
-from tests.helpers.noisy_labels import everything_known
 from tests.helpers.protocol import prepared
 
 ACCURATE = {"technique": "zafar_2015", "name": "accurate", "parameters": {"constraint": "accuracy"}}
@@ -300,7 +300,7 @@ def test_unconstrained_learners_ignore_what_is_switched_off(name: str) -> None:
             _no_classifier,
             lambda table: table.y.astype(float),
             np.random.default_rng(1),
-            known=everything_known(example_table()),
+            known=facts_of(example_table()),
         )
         return technique.fit(example_table(), tools).predict(example_table(200, seed=8))
 

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from benchmark.data.table import Table
-from benchmark.techniques import Examined, Knowledge, Tools
+from benchmark.techniques import Knowledge, Tools
 from tests.helpers.tables import table
 
 TRUE = np.array([0.1, 0.3, 0.45, 0.55, 0.7, 0.9])
@@ -63,20 +63,3 @@ def one_of_each(data: Table) -> Table:
 def rates(data: Table) -> tuple[float, float]:
     """Return the rates of favorable labels of the deprived and of all others."""
     return float(data.y[data.deprived].mean()), float(data.y[~data.deprived].mean())
-
-
-def everything_known(data: Table) -> Knowledge:
-    """Return all facts about rows of which a tenth of the deprived group's refusals is wrong."""
-    deprived, favored = rates(data)
-    refusals = np.flatnonzero(data.deprived & ~data.y)
-    wrong = np.isin(np.arange(len(data)), refusals[::10])
-    true = deprived + float(wrong[data.deprived].mean())
-    return Knowledge(
-        direction=True,
-        kind="label",
-        gap=true - deprived,
-        rates=(true, favored),
-        bounds=(true - 0.05, true + 0.05),
-        refusals=Examined(refusals, wrong[refusals]),
-        clean_rows=Examined(np.arange(len(data)), data.y | wrong),
-    )

@@ -10,12 +10,12 @@ import pytest
 
 from benchmark.classifiers import make_classifier, naive_bayes_ranker
 from benchmark.conformance import example_table
+from benchmark.conformance._under_test import facts_of
 from benchmark.errors import DeclinedError, TechniqueError
 from benchmark.techniques import Technique, Tools, get_technique, list_techniques
-from tests.helpers.noisy_labels import everything_known
 
 TRAIN, TEST = example_table(300), example_table(200, seed=3)
-KNOWN = everything_known(TRAIN)
+KNOWN = facts_of(TRAIN)
 
 ENTRIES: dict[str, Technique] = {
     **{name: get_technique(name) for name in list_techniques()},
