@@ -9,10 +9,11 @@ Columns of ``benchmark/statistics/told.csv`` are :data:`COLUMNS`. A row is a lea
 that is known: ``fact`` is of :data:`benchmark.techniques.knowledge.FACTS`, ``m`` how many people were looked
 at again, ``factor`` the told gap as a multiple of the planted one. Numbers are means over ``sources`` with
 label and borderline bias, at .20 with label bias alone. ``*_gain`` is how much better ``technique`` is than
-doing nothing, with its interval. At ``break_even`` times the true gap, telling it gains nothing in agreement or in distance, the
-smaller one of the two; it is empty if no measured multiple is so large. ``break_even_low`` is the least that
-the intervals allow. ``harm_*`` is lost where nothing was planted and this gap is feared, or a tenth of the
-refusals is misjudged: agreement, accuracy, and the share of the deprived group that is accepted in addition.
+doing nothing, with its interval. At ``break_even`` times the true gap, telling it gains nothing in agreement
+or in distance, the smaller one of the two; it is empty if no measured multiple is so large.
+``break_even_low`` is the least that the intervals allow. ``harm_*`` is lost where nothing was planted and
+this gap is feared, or a tenth of the refusals is misjudged: agreement, accuracy, and the share of the
+deprived group that is accepted in addition.
 """
 
 from __future__ import annotations
@@ -403,8 +404,8 @@ def draw(study: Study) -> bytes:
         title="What must you know to undo a bias?",
         subtitle="Label and borderline bias (at .20 label bias alone), C4.5 and logistic regression.",
         notes=[
-            "Means over the sources that reach a dose, 95 % intervals. Told nothing: the best such technique on "
-            "the other sources. Refusals of the deprived group, and rows of both, were looked at again."
+            "Means over the sources that reach a dose, 95 % intervals. Told nothing: the best such technique "
+            "on the other sources. Refusals of the deprived group, and rows of both, were looked at again."
         ],
     )
     looks = [{key: style.line_style(i)[key] for key in ("color", "marker")} for i in range(1, 1 + len(DOSES))]
