@@ -213,7 +213,7 @@ def quick(
         used, lead = classifiers[0], ""
         if known is not None:
             steps.step("telling a technique what is known")
-            told = told_beside(known, folder, used, plugins, workers)
+            told = told_beside(known, folder, used, plugins, workers) if known.gap.gap.value else None
             said = known, told, used, drafted, str(folder / "card.toml")
             write_atomically(folder / KNOWN_NAME, known_text(*said))
             lead = known_text(*said, whole=False)

@@ -112,36 +112,21 @@ class KnownBias:
     wrong: int = 0  # those of them that are wrong
     if_people_err: TrueGap | None = None  # the estimate if a share :data:`ERRS` of the verdicts is wrong
 
-    @property
-    def technique(self) -> str:
-        """The technique that uses it."""
-        return {"refusals": "refusal_weights", "rates": "rate_weights"}[self.fact]
+    def tellings(self) -> tuple[Telling, ...]:
+        """Return what :data:`TECHNIQUE` is told in an experiment without planted bias.
 
-    @property
-    def told(self) -> Mapping[str, Any]:
-        """The argument ``told`` of :class:`benchmark.FairClassifier`."""
-        if self.fact == "refusals":
-            return {"refusals": self.source}
-        single = all(len(part.values) == 1 for part in (self.deprived, self.favored))
-        named = {
-            (p.values[0][0] if single else p.role): self.rates[p.role] for p in (self.deprived, self.favored)
-        }
-        return {"rates": named}
-
-    def tellings(self) -> tuple[str, tuple[Telling, ...]]:
-        """Return a technique that is told the same without planted bias, and what it is told.
-
-        Weights by refusals are those by the gap that they tell, here also at the ends of its interval.
+        By refusals, it is told the ends of the interval of the gap as well.
         """
-        if self.fact == "refusals":
-            gaps = self.gap.gap._asdict().items()
-            return "gap_weights", tuple(Telling(fact="gap", name=name, feared=gap) for name, gap in gaps)
-        errors = {
-            part.role: self.rates[part.role] - part.favorable / part.rows
-            for part in (self.deprived, self.favored)
-        }
-        return "rate_weights", (Telling(fact="rates", name="value", **errors),)
+        recorded = self.favored.favorable / self.favored.rows
+        gaps = self.gap.gap._asdict() if self.fact == "refusals" else {"value": self.gap.gap.value}
+        return tuple(
+            Telling(fact="rates", name=name, deprived=gap, favored=self.rates["favored"] - recorded)
+            for name, gap in gaps.items()
+        )
 
+
+TECHNIQUE = "rate_weights"
+"""The technique that uses true rates; by refusals, its weights are those of ``refusal_weights``."""
 
 ERRS = 0.05
 """Share of verdicts that may be wrong, in the second interval that is shown."""
@@ -212,16 +197,14 @@ def told_beside(
     known: KnownBias, folder: Path, classifier: str, plugins: Sequence[str | Path], workers: int | None
 ) -> Told | None:
     """Return what telling what is known changes in a first look; None if the technique has no result."""
-    name, tellings = known.tellings()
-    frames = run_beside(
-        folder, plugins, workers, knows=tellings, techniques=[UNTREATED, name], classifiers=[classifier]
-    )
+    entries = {"techniques": [UNTREATED, TECHNIQUE], "classifiers": [classifier]}
+    frames = run_beside(folder, plugins, workers, knows=known.tellings(), **entries)
     compared = paired_comparisons(to_cells(frames.results, frames.resampling), UNTREATED, list_metrics())
     means = frames.results.groupby(["technique", "metric"])["value"].mean()
-    changes = compared[compared["technique"] == f"{name}_value"].set_index("metric")
+    changes = compared[compared["technique"] == f"{TECHNIQUE}_value"].set_index("metric")
     if not {*_SHOWN} <= {*changes.index} or changes.loc[[*_SHOWN], "difference"].isna().any():
         return None
-    ends = [means.get((f"{name}_{end}", "accepted_deprived")) for end in ("low", "high")]
+    ends = [means.get((f"{TECHNIQUE}_{end}", "accepted_deprived")) for end in ("low", "high")]
     return Told(
         {metric: float(means[UNTREATED, metric]) for metric in _SHOWN},
         {
@@ -246,11 +229,16 @@ def known_text(
     """
     label, favorable, sensitive, deprived = drafted.roles.values()
     roles = {"label": label, "favorable": favorable, "sensitive": sensitive, "deprived": deprived}
+    rates = {
+        state: round(known.rates["deprived" if state == deprived else "favored"], 4)
+        for state in drafted.columns[sensitive].states
+    }
     learner = "" if classifier == "c45" else classifier  # which is the default
-    code = snippet(known.technique, card, **roles, classifier=learner, told=known.told)
+    code = snippet(TECHNIQUE, card, **roles, classifier=learner, told={"rates": rates})
     return render_values(
         "known",
         known=known,
+        technique=TECHNIQUE,
         told=told,
         classifier=classifier,
         errs=ERRS,
