@@ -9,9 +9,11 @@ import contextlib
 import functools
 import inspect
 import os
+import tempfile
 import time
-from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass, replace
+from collections import Counter
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
@@ -20,16 +22,23 @@ import pandas as pd
 from benchmark.atlas.comparison import write_comparison
 from benchmark.atlas.description import write_description
 from benchmark.atlas.file import digest_of, load_atlas
-from benchmark.atlas.tables import has_tables, write_tables
+from benchmark.atlas.tables import (
+    has_tables,
+    is_finished,
+    is_piece,
+    piece_place,
+    write_piece,
+    write_tables,
+)
 from benchmark.bias import Bias
 from benchmark.columns import HIDDEN, KNOWS, STORE_NAME
 from benchmark.data.card import Card, load_card
 from benchmark.data.source import Sources
-from benchmark.errors import UnknownNameError
+from benchmark.errors import ExperimentError, UnknownNameError
 from benchmark.experiment.engine import open_engine
 from benchmark.experiment.expand import foreseen, load_for_run, naming_file, narrow
 from benchmark.experiment.expand import lite as small
-from benchmark.experiment.plan import WHOLE, Experiment, Shard, Train, plan_blocks
+from benchmark.experiment.plan import WHOLE, Experiment, Shard, Train, load_plugins, plan_blocks
 from benchmark.experiment.pool import refuse_import_by_workers
 from benchmark.experiment.prepare import prepare_experiment
 from benchmark.experiment.run import Outcome, compute
@@ -274,13 +283,15 @@ def run_atlas(
     atlas: str | Path = "atlas",
     *,
     parts: Sequence[str] = (),
+    datasets: Sequence[str] | None = None,
     output: str | Path | None = None,
     lite: bool = False,
     **parameters: Any,
 ) -> AtlasRun:
     """Return the runs of an atlas's experiments, after writing its tables.
 
-    Each experiment is run by :func:`run` into the folder of its name, so that an interrupted run continues.
+    Each experiment is run by :func:`run` dataset by dataset, each into the folder ``PART/DATASET``. What is
+    finished there is neither computed nor read again, so that an interrupted run continues.
 
     Parameters
     ----------
@@ -288,14 +299,16 @@ def run_atlas(
         A shipped atlas's name or a TOML file of kind "atlas".
     parts : sequence of str, default ()
         Only these of its experiments. Rows of others stay in the tables.
+    datasets : sequence of str, optional
+        Only these datasets of the experiments, by their names. Rows of others stay in the tables.
     output : str or Path, optional
         Folder of the results; by default ``results/ATLAS``, or ``results/ATLAS_lite`` with ``lite``. Where
         that has tables without their cells, as in a clone, it is ``results/ATLAS_2`` and so on.
     lite : bool, default False
         Run the experiment that the file declares for a trial.
     **parameters
-        Others of :func:`run`, for each experiment. Rows of a narrowed experiment, such as of some datasets,
-        are not joined with later runs of other parts.
+        Others of :func:`run`, for each experiment, but for ``shard``. Rows of a narrowed experiment, such as
+        of some techniques, are not joined with later runs of other parts.
 
     Raises
     ------
@@ -307,38 +320,70 @@ def run_atlas(
     declared = load_atlas(atlas)
     folder = Path("results", declared.name + "_lite" * lite) if output is None else Path(output)
     if output is None:
-        folder = first_folder(folder, lambda own: not has_tables(own) or any(own.glob(f"*/{STORE_NAME}")))
+        folder = first_folder(folder, lambda own: not has_tables(own) or any(own.rglob(STORE_NAME)))
+    if parameters.get("shard") is not None:
+        raise ExperimentError(
+            "An atlas has no shards",
+            expected="a part or a dataset at a time: --part, --datasets",
+            got=f"--shard {parameters['shard']}",
+            remedy="run some datasets on each machine, and copy their folders into one",
+        )
     chosen = declared.chosen(tuple(parts), lite=lite)
+    known = dict.fromkeys(entry.name for experiment in chosen.values() for entry in experiment.datasets)
+    for name in datasets or ():
+        if name not in known:
+            raise UnknownNameError("dataset", name, known)
+    plugins = tuple(map(str, parameters.pop("plugins", ())))
+    narrowing = {n: parameters.pop(n) for n in inspect.signature(narrow).parameters if n in parameters}
     steps = Steps(parameters.get("console") or output_console(quiet=True))
-    runs: dict[str, Run] = {}
+    estimates: dict[str, Estimate] = {}
+    ran: dict[tuple[str, str], Counter[str]] = {}
+    for part, experiment in chosen.items():
+        load_plugins(experiment, plugins)
+        names = [entry.name for entry in experiment.datasets if entry.name in (datasets or known)]
+        if names and parameters.get("dry_run"):
+            own = narrow(experiment, datasets=names, plugins=plugins, **narrowing)
+            with tempfile.TemporaryDirectory() as trial:
+                found = run(own, output=trial, plugins=plugins, **parameters)
+            assert found.estimate is not None
+            estimates[part] = found.estimate
+            continue
+        for name in names:
+            own = narrow(experiment, datasets=[name], plugins=plugins, **narrowing)
+            place, digest = piece_place(folder, part, name), digest_of(own)
+            again = parameters.get("fresh") or parameters.get("retry_failed")
+            ran[part, name] = Counter()
+            if not again and is_piece(place, digest):
+                continue
+            steps.note(f"{part}, {name} ...")
+            plan = load_for_run(own, plugins)
+            if not again and is_finished(place, plan.experiment):
+                sources = Sources(parameters.get("data_dir"), parameters.get("offline", False))
+                frames, prepared = read_frames(place), prepare_experiment(plan, sources)
+            else:
+                files = run(own, output=place, plugins=plugins, **parameters).run_folder
+                assert files is not None
+                frames, prepared = files.run, files.prepared
+                ran[part, name] = Counter(frames.manifest.cells)
+            write_piece(place, declared, part, frames, prepared, digest)
     written: tuple[Path, ...] = ()
-    for name, experiment in chosen.items():
-        finished = run(experiment, output=folder / name, **parameters)
-        # The frames and the data of a part would fill the memory while the next is computed.
-        runs[name] = replace(finished, run_folder=None)
-        if (files := finished.run_folder) is not None:
-            to_come = [part for part in chosen if part not in runs]
-            of_narrow = inspect.signature(narrow).parameters
-            narrowed = narrow(experiment, **{key: parameters[key] for key in of_narrow if key in parameters})
-            written = write_tables(
-                *(folder, declared, name, files.run, files.prepared),
-                digest=digest_of(narrowed),
-                replaced=to_come,
-                say=steps.note,
-            )
-    if written:  # not if parts were only estimated, or are shards
+    if ran:
         with steps:
             steps.step("comparing recommenders on clusters that they have not seen")
+            written = write_tables(folder, declared, ran)
             written += (*write_comparison(folder, steps.note), write_description(folder, declared))
-    return AtlasRun(folder, runs, written)
+    return AtlasRun(folder, ran, estimates, written)
 
 
 @dataclass(frozen=True, eq=False)
 class AtlasRun:
-    """The runs of an atlas, by part."""
+    """The runs of an atlas."""
 
     folder: Path
-    parts: dict[str, Run]
+    # By part and dataset the numbers of planned and computed cells, and by status those without a result;
+    # empty where the part was finished before.
+    ran: Mapping[tuple[str, str], Mapping[str, int]]
+    estimates: Mapping[str, Estimate]  # by part, if it was only estimated
     written: tuple[Path, ...] = ()  # its tables
 
 

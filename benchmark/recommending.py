@@ -11,8 +11,17 @@ from typing import Any
 import pandas as pd
 from markupsafe import Markup
 
-from benchmark.atlas.adviser import WORDS, Advice, Adviser, Stage, condition_of, few_digits, name_of
+from benchmark.atlas.adviser import (
+    WORDS,
+    Advice,
+    Adviser,
+    Stage,
+    condition_of,
+    few_digits,
+    name_of,
+)
 from benchmark.atlas.features import data_features
+from benchmark.atlas.means import NOTHING_KNOWN
 from benchmark.columns import RESTORE
 from benchmark.data.draft import Draft, draft
 from benchmark.data.reading import typed
@@ -32,6 +41,7 @@ def recommend(
     goal: str = RESTORE,
     bias: str | None = None,
     dose: float | None = None,
+    knows: str = NOTHING_KNOWN,
     stage: Stage | None = None,
     classifier: str = "c45",
     group_known: bool = True,
@@ -60,7 +70,10 @@ def recommend(
     bias : str, optional
         The feared kind: "label", "borderline", "selection" or "under_representation_label".
     dose : float, optional
-        The label gap that it may have added, such as 0.1.
+        The label gap that it may have added; 0.1 unless given.
+    knows : str, default "nothing"
+        What is known of it: a state of knowledge of the atlas, such as "gap" or "refusals_50". The text has
+        all of them.
     stage : {"pre", "in", "post"}, optional
         What may be changed: the data, the training, or the predictions.
     classifier : str, default "c45"
@@ -90,7 +103,7 @@ def recommend(
         named["file"] = "FILE" if isinstance(data, pd.DataFrame) else str(data)
         drafted = draft(data, named["file_options"])
     limits: Any = {"stage": stage, "learner": classifier, "group_known": group_known}
-    text, [advice] = advised([goal], drafted, atlas, bias=bias, dose=dose, **limits, **named)
+    text, [advice] = advised([goal], drafted, atlas, knows=knows, bias=bias, dose=dose, **limits, **named)
     warnings = () if drafted is None else drafted.reading.warnings
     return replace(advice, text=as_text(text), sentences=(*warnings, *advice.sentences))
 
@@ -102,6 +115,7 @@ def advised(
     *,
     file: str = "FILE",
     file_options: FileOptions = _NO_FILE,
+    knows: str = NOTHING_KNOWN,
     **question: Any,
 ) -> tuple[str, list[Advice]]:
     """Return advice for some goals, before it as Markdown: what to try, how sure that is, what to do next.
@@ -112,6 +126,7 @@ def advised(
     features = None if drafted is None else data_features(drafted.rows, drafted.persons)
     adviser = Adviser.of(None if atlas is None else Path(atlas))
     advices = [adviser.advise(goal, features=features, **question) for goal in goals]
+    told = adviser.advise_told(features=features, **question) if RESTORE in [a.goal for a in advices] else []
     named = [advice.technique for advice in advices if advice.technique not in ("", *TRIED_BY_QUICK)]
     more = f" --techniques {' '.join(dict.fromkeys(named))}" if named else ""
     known = [advice for advice in advices if advice.technique] or advices
@@ -123,6 +138,8 @@ def advised(
         read=drafted and drafted.reading,
         question=asked,
         condition=condition_of(asked),
+        told=told,
+        tellings=adviser.tellings,
         evidence=WORDS["grade"][known[0].grade],
         words=WORDS,
         digits=few_digits,
@@ -136,4 +153,6 @@ def advised(
             else ""
         ),
     )
+    if knows != NOTHING_KNOWN:
+        advices = [adviser.advise(goal, features=features, knows=knows, **question) for goal in goals]
     return text, advices

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from benchmark.atlas.comparison import CLAIM_COLUMNS, CLAIMS, RECOMMENDERS, without_comparison
 from benchmark.atlas.features import FEATURES, SHAPE, DataFeatures, is_ahead, shapes
-from benchmark.atlas.means import BY_CHANCE
+from benchmark.atlas.means import NOTHING_KNOWN, VALUES
 from benchmark.atlas.recommenders import (
     AVERAGE,
     DATA,
@@ -30,26 +30,38 @@ from benchmark.atlas.recommenders import (
     cluster_means,
     highest,
     predicted_elsewhere,
-    recommended,
+    predictions,
 )
-from benchmark.atlas.regret import ALL, REGRET_COLUMNS, Verdict, corrected, p_of_contrasts, rows_of, verdict
+from benchmark.atlas.regret import (
+    ALL,
+    DOSE,
+    REGRET_COLUMNS,
+    Verdict,
+    corrected,
+    p_of_contrasts,
+    rows_of,
+    verdict,
+)
 from benchmark.atlas.scenarios import Scenarios, scenarios_of, undo_reasons
 from benchmark.atlas.tables import Tables, read_table, read_tables
 from benchmark.columns import BRITISH, GOALS, RESTORE, UNTREATED
 from benchmark.declarations import declaration_dir, title_of
 from benchmark.errors import ExperimentError, ReportError, UnknownNameError
-from benchmark.experiment.entries import TechniqueEntry
 from benchmark.experiment.first_file import TECHNIQUES as TRIED_BY_QUICK
-from benchmark.statistics.cells import Array
+from benchmark.experiment.telling import Telling
 from benchmark.statistics.hypothesis_tests import sign_flip_interval, sign_flip_p_values
 from benchmark.statistics.random_effects import prediction_intervals
 from benchmark.statistics.recommendation import EQUAL
 from benchmark.techniques import get_technique
+from benchmark.techniques.knowledge import FACTS
 from benchmark.text.words import few, p_value
 from benchmark.text.writing import plain_or_packed
 from benchmark.wording import render_plain, vocabulary
 
 Stage = Literal["pre", "in", "post"]
+
+ROWS = 50
+"""Number of people to look at again in short answers."""
 
 WORDS: Mapping[str, Any] = vocabulary()["advice"]
 """Words of goals, stages, kinds of bias, grades of evidence, techniques and comparisons, by their names."""
@@ -76,10 +88,8 @@ class Record:
     value: float  # distance to the goal
     nothing: float  # the same of doing nothing
     accuracy_change: float  # against doing nothing
-    given_back: float  # share of the people whom the bias cost acceptance; NaN where there are none
-    by_chance: float  # the share that a refit on other rows with the same bias gives back
-    in_their_place: float  # share accepted of the people whom the model without bias refuses
-    in_their_place_nothing: float  # the same of doing nothing
+    agreement: float  # share of people with the clean model's decision
+    agreement_nothing: float  # the same of doing nothing
     not_allowed: float  # share of these scenarios where it misses a limit
     failed: tuple[str, ...]  # datasets on which it is mostly not allowed, or worse than doing nothing
 
@@ -95,6 +105,7 @@ class FalseAlarm:
 
     accepted_deprived: float  # share of the deprived group
     accuracy: float
+    changed: float  # share of people whose decision is another one
 
 
 @dataclass(frozen=True)
@@ -124,6 +135,7 @@ class Advice:
     """A technique to try, with its record and its grade."""
 
     goal: str
+    knows: str  # state of knowledge of the technique
     technique: str  # "" where the answer is not known
     elsewhere: str  # the technique that is chosen for data like the sources'
     record: Record | None  # in the scenarios that were asked for
@@ -136,13 +148,17 @@ class Advice:
     high: float
     new_low: float  # ends of the prediction interval of the gain that is measured on a new source
     new_high: float
-    p_corrected: float  # p-value of the gain, by Holm's method; NaN where undecided
-    n_corrected: int  # contrasts of the rule's goal; the gain stands for the rule's with doing nothing
+    agreement: tuple[float, float, float]  # by how much agreement with the clean model rises, with interval
+    agreement_nothing: float  # the agreement of doing nothing
+    refit: tuple[float, float]  # distance and agreement of a refit on clean rows
+    # p-value of the gain, by Holm's method; to restore, the larger one of both gains. NaN where undecided.
+    p_corrected: float
+    n_corrected: int  # named contrasts of the goal, and this gain
     n_clusters: int
     n_scenarios: int
     nothing_to_undo: int  # scenarios of these without anything to restore, by the rule of reports
     gain_to_undo: tuple[float, float, float]  # the gain in the others, with its interval
-    by_dose: Mapping[float, tuple[float, int]]  # gain and number of clusters, if no dose was asked for
+    by_dose: Mapping[float, tuple[float, int]]  # gain and number of clusters at the other doses
     shown: bool  # whether the choice is shown to help there
     false_alarm: FalseAlarm | None
     usage: str  # the technique in Python
@@ -162,7 +178,8 @@ class Question:
 
     goal: str = RESTORE
     bias: str | None = None
-    dose: float | None = None
+    dose: float = DOSE
+    knows: str = NOTHING_KNOWN
     stage: Stage | None = None  # what may be changed
     learner: str = "c45"
     group_known: bool = True
@@ -177,7 +194,7 @@ class Adviser:
         self.recommenders = recommenders  # columns :data:`~benchmark.atlas.regret.REGRET_COLUMNS`
         self.claims = claims  # columns :data:`~benchmark.atlas.comparison.CLAIM_COLUMNS`
         self.atlas = tables.atlas
-        self._choices: dict[tuple[object, ...], tuple[str, Array]] = {}
+        self._choices: dict[tuple[object, ...], tuple[str, NDArray[np.intp]]] = {}
         self._records: dict[tuple[object, ...], dict[str, Record]] = {}
 
     @classmethod
@@ -204,17 +221,32 @@ class Adviser:
     @cached_property
     def scenarios(self) -> dict[str, Scenarios]:
         """The scenarios with planted bias, by goal."""
-        return {goal: scenarios_of(self.tables.dose_rows, self.atlas, goal) for goal in GOALS}
+        return {goal: scenarios_of(self.tables.dose_rows, goal) for goal in GOALS}
 
     @cached_property
-    def verdicts(self) -> dict[str, Verdict]:
-        """What the rule lets be said, by goal."""
-        return {goal: verdict(self.recommenders, goal, self.atlas.rules) for goal in GOALS}
+    def doses(self) -> tuple[float, ...]:
+        """The doses that were planted, ascending."""
+        return tuple(sorted(self.scenarios[RESTORE].frame["level"].unique()))
 
     @cached_property
-    def _entries(self) -> dict[str, TechniqueEntry]:
-        """The entries of the atlas's techniques, by their names."""
-        return {e.name: e for part in self.atlas.experiments.values() for e in part.techniques}
+    def verdicts(self) -> dict[tuple[str, float], Verdict]:
+        """What the rule lets be said, by goal and dose."""
+        return {
+            (goal, dose): verdict(self.recommenders, goal, self.atlas.rules, dose)
+            for goal in GOALS
+            for dose in self.doses
+        }
+
+    @cached_property
+    def tellings(self) -> dict[str, Telling]:
+        """What techniques are told in each state of knowledge, in the order of what can be known.
+
+        States with a stated error come last.
+        """
+        told = {entry.told.state: entry.told for entry in self.tables.entries.values() if entry.told}
+        present = {*self.scenarios[RESTORE].knows}
+        ordered = sorted(told.items(), key=lambda item: (not item[1].exact, FACTS.index(item[1].fact)))
+        return {state: telling for state, telling in ordered if state in present}
 
     @property
     def parts_to_run(self) -> tuple[str, ...]:
@@ -227,13 +259,20 @@ class Adviser:
         """The learners that were run."""
         return tuple(dict.fromkeys(self.scenarios[RESTORE].frame["classifier"]))
 
-    def techniques(self, stage: Stage | None = None, *, group_known: bool = True) -> tuple[str, ...]:
-        """Return the techniques that change one thing alone, and that need not know the group."""
-        classes = {name: get_technique(entry.technique) for name, entry in self._entries.items()}
+    def techniques(
+        self, stage: Stage | None = None, *, group_known: bool = True, knows: str = NOTHING_KNOWN
+    ) -> tuple[str, ...]:
+        """Return the techniques of a state of knowledge that change one thing, or need not know the group."""
+        scenarios, entries = self.scenarios[RESTORE], self.tables.entries
+        built = {
+            name: get_technique(entries[name].technique, **entries[name].parameters)
+            for name, state in zip(scenarios.techniques[1:], scenarios.knows[1:], strict=True)
+            if state == knows
+        }
         return tuple(
             name
-            for name in self.scenarios[RESTORE].techniques[1:]
-            if stage in (None, classes[name].stage) and (group_known or not classes[name].needs_sensitive)
+            for name, technique in built.items()
+            if stage in (None, technique.stage) and (group_known or not technique.needs_sensitive)
         )
 
     def records(
@@ -249,10 +288,11 @@ class Adviser:
     @cached_property
     def _false_alarms(self) -> pd.DataFrame:
         """Changes against doing nothing without planted bias, by learner and technique."""
-        rows, columns = self.tables.clean_rows, ["accepted_deprived", "accuracy"]
+        rows, columns = self.tables.clean_rows, ["accepted_deprived", "accuracy", "agreement"]
         keys = ["classifier", "cluster", "dataset", "bias", "half"]
         nothing = rows[rows["technique"] == UNTREATED].set_index(keys)[columns]
         changes = rows.set_index([*keys, "technique"])[columns] - nothing
+        changes["agreement"] *= -1
         by = ["classifier", "technique"]
         of_datasets = changes.groupby([*by, "cluster", "dataset"]).mean()
         return of_datasets.groupby([*by, "cluster"]).mean().groupby(by).mean()
@@ -266,8 +306,10 @@ class Adviser:
 
     def usage(self, technique: str) -> str:
         """Return the line of Python that makes a technique."""
-        entry = self._entries[technique]
+        entry = self.tables.entries[technique]
         parameters = f", parameters={dict(entry.parameters)!r}" if entry.parameters else ""
+        if entry.told is not None:
+            parameters += f", told={{{entry.told.fact!r}: ...}}"
         return f"FairClassifier({entry.technique!r}{parameters}, sensitive=...)"
 
     def advise(
@@ -276,26 +318,29 @@ class Adviser:
         *,
         bias: str | None = None,
         dose: float | None = None,
+        knows: str = NOTHING_KNOWN,
         stage: Stage | None = None,
         learner: str = "c45",
         group_known: bool = True,
         features: DataFeatures | None = None,
     ) -> Advice:
-        """Return the advice for a goal, within what may be changed.
+        """Return the advice for a goal, within what may be changed, to somebody with a state of knowledge.
 
-        ``bias`` and ``dose`` select the scenarios that the numbers are of; they change the technique only if
-        advice by kind and dose has passed the rule. So do ``features`` of the user's rows. The rule was not
-        checked for a part of the techniques: with a limit, the best of these on average is chosen. For a dose
-        that was not run, the nearest one counts. An UnknownNameError says that a name is none of the
-        atlas's, an ExperimentError that the dose is no label gap.
+        ``bias`` and ``dose``, which is :data:`DOSE` unless given, select the scenarios that the numbers are
+        of; they change the technique only if advice by kind and dose has passed the rule. So do ``features``
+        of the user's rows. The rule was not checked for a part of the techniques: with a limit, or told
+        something, the best of these on average is chosen. For a dose that was not run, the nearest one
+        counts. An UnknownNameError says that a name is none of the atlas's, an ExperimentError that the dose
+        is no label gap.
         """
         goal = goal.replace(*BRITISH)
         known = {
             "goal": GOALS,
             **{name: [*WORDS[name]] for name in ("bias", "stage")},
-            "classifier": self.learners,
+            **{"classifier": self.learners, "knows": (NOTHING_KNOWN, *self.tellings)},
         }
-        for name, value in {"goal": goal, "bias": bias, "stage": stage, "classifier": learner}.items():
+        given = {"goal": goal, "bias": bias, "stage": stage, "classifier": learner, "knows": knows}
+        for name, value in given.items():
             if value is not None and value not in known[name]:
                 raise UnknownNameError(name, value, known[name])
         if dose is not None and not 0 < dose < 1:
@@ -305,56 +350,65 @@ class Adviser:
                 got=f"{dose:g}",
                 remedy="correct the dose, or leave it out",
             )
-        question = Question(goal, bias, self._nearest(dose, learner), stage, learner, group_known, features)
+        nearest = self._nearest(DOSE if dose is None else dose, learner)
+        question = Question(goal, bias, nearest, knows, stage, learner, group_known, features)
         advice = self._advice(question)
         return replace(advice, sentences=sentences_of(advice, question, self, dose))
 
-    def _nearest(self, dose: float | None, learner: str) -> float | None:
+    def _nearest(self, dose: float, learner: str) -> float:
         """Return the nearest dose that was run with a learner."""
         scenarios = self.scenarios[RESTORE]
         levels = scenarios.frame["level"][at(scenarios, learner)].unique()
-        return dose if dose is None else float(min(levels, key=lambda run: abs(run - dose)))
+        return float(min(levels, key=lambda run: abs(run - dose)))
 
     def _advice(self, question: Question) -> Advice:
         """Return the advice without its sentences."""
         goal, learner = question.goal, question.learner
-        verdict, scenarios = self.verdicts[goal], self.scenarios[goal]
-        rule = AVERAGE if question.stage is not None or not question.group_known else verdict.advice
+        verdict, scenarios = self.verdicts[goal, question.dose], self.scenarios[goal]
+        limited = question.stage is not None or not question.group_known or question.knows != NOTHING_KNOWN
+        rule = AVERAGE if limited else verdict.advice
         if rule == DATA and question.features is None:  # nothing can be predicted without the user's data
             rule = KIND if verdict.by[KIND].shown else verdict.simple
         if rule == KIND and question.bias is None:
             rule = verdict.simple
-        technique, score = self._chosen(question, rule)
+        technique, chosen = self._chosen(question, rule)
         if rule == DATA and question.features is not None:
             technique = self._predicted(question, question.features)
-        nothing = scenarios.value[:, :, 0].mean(axis=0)
-        candidates = self.techniques(question.stage, group_known=question.group_known)
+        rows = np.arange(len(chosen))
+        nothing, agreed_nothing = (
+            values[:, :, 0].mean(axis=0) for values in (scenarios.value, scenarios.agreed)
+        )
+        gain = nothing - scenarios.score[:, rows, chosen].mean(axis=0)
+        agrees = scenarios.agreed[:, rows, chosen].mean(axis=0) - agreed_nothing
         ahead, outside = self._unlike_sources(question, technique)
         # Where no candidate was tried, nothing can be chosen.
-        open_to = scenarios.run[:, [scenarios.techniques.index(name) for name in candidates]].any(axis=1)
+        open_to = (scenarios.run & self._candidates(question)).any(axis=1)
         of = at(scenarios, learner, question.bias, question.dose) & open_to
-        means = cluster_means(scenarios.frame[of], np.column_stack([nothing, nothing - score])[of])
-        gains = means[1].to_numpy()
+        columns = np.column_stack([nothing, gain, agreed_nothing, agrees])
+        means = cluster_means(scenarios.frame[of], columns[of])
+        gains, agreements = means[1].to_numpy(), means[3].to_numpy()
         alpha = self.atlas.rules.alpha
-        low, high = sign_flip_interval(gains, alpha)
+        (low, high), (agrees_low, agrees_high) = (sign_flip_interval(v, alpha) for v in (gains, agreements))
         # No gain is larger than 1: both distances are from 0 to 1.
         [new_low], [new_high] = np.clip(prediction_intervals(gains[None]), -1, 1)
-        p = p_of_contrasts(self.recommenders, goal)
-        p[rule, NOTHING] = float(sign_flip_p_values(gains[None, :])[0])
-        p_corrected = corrected(p)[rule, NOTHING]
-        helps = low > 0 and p_corrected <= alpha
+        own = (question.knows if question.knows != NOTHING_KNOWN else rule, NOTHING, question.dose)
+        measures = np.array([gains, agreements] if goal == RESTORE else [gains])
+        p = {**p_of_contrasts(self.recommenders, goal), own: float(sign_flip_p_values(measures).max())}
+        p_corrected = corrected(p)[own]
+        helps = low > 0 and p_corrected <= alpha and (goal != RESTORE or agrees_low > 0)
         to_undo = of & (self.undo_reasons == "") if goal == RESTORE else of
-        of_undo = cluster_means(scenarios.frame[to_undo], (nothing - score)[to_undo])[0]
+        of_undo = cluster_means(scenarios.frame[to_undo], gain[to_undo])[0]
         enough = len(gains) >= self.atlas.rules.fewest_clusters and ahead is None and not outside
         record = self.records(goal, learner, question.bias, question.dose).get(technique)
         by_dose: dict[float, tuple[float, int]] = {}
-        if question.dose is None:
-            for dose in sorted(scenarios.frame["level"][of].unique()):
-                some = of & at(scenarios, dose=dose)
-                at_dose = cluster_means(scenarios.frame[some], (nothing - score)[some])[0]
+        for dose in self.doses:
+            some = at(scenarios, learner, question.bias, dose) & open_to
+            if dose != question.dose and some.any():
+                at_dose = cluster_means(scenarios.frame[some], gain[some])[0]
                 by_dose[float(dose)] = float(at_dose.mean()), len(at_dose)
         return Advice(
             goal=goal,
+            knows=question.knows,
             technique=technique if enough else "",
             elsewhere=technique,
             record=record if enough else None,
@@ -362,6 +416,9 @@ class Adviser:
             grade=NOT_KNOWN if not enough else CHECKED if rule in (KIND, DATA) else SIMPLE,
             nothing=float(means[0].mean()),
             gain=float(means[1].mean()),
+            agreement=(float(means[3].mean()), agrees_low, agrees_high),
+            agreement_nothing=float(means[2].mean()),
+            refit=self._refit(question),
             low=low,
             high=high,
             new_low=float(new_low),
@@ -418,38 +475,64 @@ class Adviser:
         most = np.inf if part.train_rows == "data" else float(part.train_rows)
         return replace(features, rows=min(n_train, most))
 
-    def _chosen(self, question: Question, rule: str) -> tuple[str, Array]:
-        """Return the technique that a rule chooses, and its score in each scenario, shape (n_scenarios,).
+    def _candidates(self, question: Question) -> NDArray[np.bool_]:
+        """Return which techniques may be chosen: of the asked state of knowledge, within the limits."""
+        names = self.techniques(question.stage, group_known=question.group_known, knows=question.knows)
+        return np.isin(self.scenarios[question.goal].techniques, names)
 
-        The scores are of choices that were made without the scenario's cluster.
+    def _refit(self, question: Question) -> tuple[float, float]:
+        """Return distance and agreement of a refit on clean rows in the scenarios that were asked for."""
+        rows = self.tables.refit_rows
+        of = (rows["classifier"] == question.learner) & (rows["level"] == question.dose)
+        rows = rows[of & (rows["bias"] == (question.bias or rows["bias"]))]
+        distance, agreement = cluster_means(
+            rows, rows[[VALUES[question.goal], "agreement"]].to_numpy()
+        ).mean()
+        return float(distance), float(agreement)
+
+    def _chosen(self, question: Question, rule: str) -> tuple[str, NDArray[np.intp]]:
+        """Return the technique that a rule chooses, and its choice in each scenario, shape (n_scenarios,).
+
+        The choices are made without the scenario's cluster.
         """
         scenarios = self.scenarios[question.goal]
-        candidates = self.techniques(question.stage, group_known=question.group_known)
+        candidates = self._candidates(question)
         bias, dose = (question.bias, question.dose) if rule == KIND else (None, None)
-        key = (question.goal, rule, question.learner, candidates, bias, dose)
+        key = (question.goal, rule, question.learner, candidates.tobytes(), bias, dose)
         if key not in self._choices:
-            if rule == DROP:
-                technique = DROP_TECHNIQUE
-                choice = np.full(len(scenarios.frame), scenarios.techniques.index(technique))
-            else:
-                choice, technique = best_elsewhere(
-                    scenarios, question.learner, candidates, bias=bias, dose=dose
-                )
-            score = scenarios.score[:, np.arange(len(choice)), choice].mean(axis=0)
+            of = at(scenarios, question.learner, bias, dose)
+            technique, choice = DROP_TECHNIQUE, np.full(len(of), scenarios.techniques.index(DROP_TECHNIQUE))
+            if rule != DROP:
+                choice, technique = best_elsewhere(scenarios, of, candidates)
             if rule == DATA:
-                score = recommended(scenarios, self.tables.dose_features)[DATA].score
-            self._choices[key] = technique, score
+                predicted = predictions(scenarios, self.tables.dose_features)
+                choice = highest(predicted, scenarios.run & scenarios.knowing())
+            self._choices[key] = technique, choice
         return self._choices[key]
 
-    def comparison(self, goal: str, kind: str = ALL) -> list[str]:
+    def advise_told(self, **question: Any) -> list[Advice]:
+        """Return the advice to restore for each fact that can be known without an error.
+
+        Of numbers of rows to look at again, :data:`ROWS` counts. The parameters are those of :meth:`advise`.
+        """
+        told = {state: t for state, t in self.tellings.items() if t.exact and (t.n_draws == 1 or t.m == ROWS)}
+        found = (self.advise(RESTORE, knows=state, **question) for state in told)
+        return [advice for advice in found if advice.n_scenarios]
+
+    def title(self, recommender: str) -> str:
+        """Return a recommender in words: its letter, or what its technique is told."""
+        return LETTERS.get(recommender) or self.tellings[recommender].words
+
+    def comparison(self, goal: str, kind: str = ALL, dose: float = DOSE) -> list[str]:
         """Return a line for each recommender: its regret on clusters that it had not seen."""
-        rows = rows_of(self.recommenders, goal, kind=kind)
+        rows = rows_of(self.recommenders, goal, dose, kind=kind)
         lines = []
         for name, row in rows.iterrows():
             if name != ORACLE:
                 ends = f"({row['regret_low']:.3f} to {row['regret_high']:.3f})"
                 worse = f"worse than doing nothing in {100 * row['worse_than_nothing']:.0f} % of the cases"
-                lines.append(f"{LETTERS[str(name)]}: {row['regret']:.3f} {ends}; {worse}")
+                agrees = f"agreement {row['agreement']:.3f}"
+                lines.append(f"{self.title(str(name))}: {row['regret']:.3f} {ends}; {agrees}; {worse}")
         return lines
 
     def _predicted(self, question: Question, features: DataFeatures) -> str:
@@ -460,23 +543,19 @@ class Adviser:
         frame = pairs.assign(dataset="yours", classifier=question.learner)
         features_of_frame = frame.assign(**asdict(self._as_trained(features)))
         gains = predicted_elsewhere(scenarios, self.tables.dose_features, frame, features_of_frame)
-        tried = np.atleast_2d(scenarios.run[of].any(axis=0))
+        tried = np.atleast_2d(scenarios.run[of].any(axis=0) & scenarios.knowing())
         return scenarios.techniques[int(highest(np.atleast_2d(gains.mean(axis=0)), tried)[0])]
 
 
 def _records(scenarios: Scenarios) -> dict[str, Record]:
     """Return what each technique did in scenarios of one learner."""
     nothing, counts = scenarios.value[:, :, :1], scenarios.counts
-    by_chance, wrong = scenarios.people[BY_CHANCE], scenarios.people["in_their_place"]
-    given_back = np.where(counts, scenarios.people["given_back"], 0.0)
     measures = {
         "value": scenarios.score,
         "nothing": nothing,
         "accuracy_change": np.where(counts, scenarios.accuracy - scenarios.accuracy[:, :, :1], 0.0),
-        "given_back": np.where(np.isfinite(by_chance), given_back, np.nan),
-        "by_chance": by_chance,
-        "in_their_place": np.where(counts, wrong, wrong[:, :, :1]),
-        "in_their_place_nothing": wrong[:, :, :1],
+        "agreement": scenarios.agreed,
+        "agreement_nothing": scenarios.agreed[:, :, :1],
         "not_allowed": (~counts).astype(float),
     }
     # Rows of the odd half, then of the even half.
@@ -513,17 +592,18 @@ def sentences_of(
     advice: Advice, question: Question, adviser: Adviser, dose: float | None = None
 ) -> tuple[str, ...]:
     """Return the advice in words; ``dose`` is the dose that was asked for, before the nearest was taken."""
-    candidates = adviser.techniques(question.stage, group_known=question.group_known)
+    candidates = adviser.techniques(question.stage, group_known=question.group_known, knows=question.knows)
     restoring = adviser.records(RESTORE, question.learner, question.bias, question.dose)
     text = render_plain(
         "advice",
         advice=advice,
         question=question,
         dose=dose,
-        by=adviser.verdicts[advice.goal].by,
+        by=adviser.verdicts[advice.goal, question.dose].by,
+        told=adviser.tellings.get(question.knows),
         tried=adviser.records(question.goal, question.learner).keys() & {*candidates},
         restoring=restoring.get(advice.technique),
-        condition=condition_of(question),
+        condition=condition_of(question, adviser.tellings.get(question.knows)),
         tried_by_quick=TRIED_BY_QUICK,
         words=WORDS,
         p=p_value(advice.p_corrected, adviser.atlas.rules.alpha),
@@ -535,9 +615,18 @@ def sentences_of(
     return tuple(filter(None, text.splitlines()))
 
 
-def condition_of(question: Question) -> str:
-    """Return what somebody fears, as a condition."""
-    return f"If {WORDS['bias'][question.bias]}" if question.bias else "If you fear a bias of an unknown kind"
+def condition_of(question: Question, told: Telling | None = None) -> str:
+    """Return what somebody fears and knows, as a condition."""
+    feared = (
+        f"If {WORDS['bias'][question.bias]}" if question.bias else "If you fear a bias of an unknown kind"
+    )
+    return feared if told is None else f"{feared}, and you know {known_as(told)}"
+
+
+def known_as(told: Telling) -> str:
+    """Return what is told in words, as something to find out; a stated error follows."""
+    fact: str = WORDS["fact"][told.fact].format(m=told.m)
+    return fact if told.exact else f"{fact} ({told.words})"
 
 
 def few_digits(value: float) -> str:

@@ -6,9 +6,8 @@ Claims were written before the run: each is decided by a function, from the comp
 from __future__ import annotations
 
 import itertools
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from functools import partial
 from pathlib import Path
 
 import numpy as np
@@ -23,22 +22,14 @@ from benchmark.atlas.recommenders import (
     DROP_TECHNIQUE,
     NOTHING,
     ORACLE,
-    PLANTING,
     Choices,
+    at,
     cluster_means,
     each,
     recommended,
-    recommended_with_planting,
 )
-from benchmark.atlas.regret import ALL, HIDDEN, TO_UNDO, regret_table, rows_of
-from benchmark.atlas.scenarios import (
-    SCENARIO,
-    Scenarios,
-    hidden_scenarios_of,
-    names_of,
-    scenarios_of,
-    undo_reasons,
-)
+from benchmark.atlas.regret import ALL, DOSE, TO_UNDO, regret_table, rows_of
+from benchmark.atlas.scenarios import SCENARIO, Scenarios, scenarios_of, undo_reasons
 from benchmark.atlas.tables import Tables, read_tables, write_table
 from benchmark.columns import EQUALISE, GOALS, RESTORE
 from benchmark.statistics.cells import Array
@@ -58,30 +49,42 @@ class Compared:
     """Recommenders on one set of scenarios for one goal."""
 
     goal: str
-    kind: str  # of the scenarios: :data:`~benchmark.atlas.regret.ALL`, TO_UNDO or HIDDEN
+    kind: str  # of the scenarios: :data:`~benchmark.atlas.regret.ALL` or TO_UNDO
     scenarios: Scenarios
     choices: Mapping[str, Choices]
+
+    def take(self, rows: NDArray[np.bool_], kind: str = ALL) -> Compared:
+        """Return the same choices, scored on some of the scenarios."""
+        choices = {name: choice.take(rows) for name, choice in self.choices.items()}
+        return Compared(self.goal, kind, self.scenarios.take(rows), choices)
+
+    def at_dose(self, dose: float = DOSE) -> Compared:
+        """Return the same choices, scored on the scenarios of a dose."""
+        return self.take(at(self.scenarios, dose=dose), self.kind)
 
 
 @dataclass(frozen=True, eq=False)
 class Comparison:
-    """What claims are decided by."""
+    """What claims are decided by: but for the variance, the scenarios of one dose."""
 
     atlas: Atlas
-    parts: Mapping[tuple[str, str], Compared]  # by goal and set of scenarios
+    parts: Mapping[str, Compared]  # by goal
     regrets: pd.DataFrame  # ``recommenders.csv``
     variance: pd.DataFrame  # ``variance.csv``
     shares_without_each: Sequence[pd.DataFrame] = ()  # to restore, without each cluster in turn
 
     def contrast(self, recommender: str, against: str) -> Mapping[str, float]:
-        """Return the row of a contrast to restore, over all scenarios and main clusters."""
+        """Return the row of a contrast to restore."""
         return dict(rows_of(self.regrets, RESTORE, against=against).loc[recommender])
 
     def regret_of(self, goal: str) -> pd.DataFrame:
-        """Return the regret of always taking one technique that was tried in all clusters, by cluster."""
-        part = self.parts[goal, ALL]
+        """Return the regret of always taking one technique, by cluster.
+
+        It is one that knows nothing and was tried in all clusters.
+        """
+        part = self.parts[goal]
         scenarios = part.scenarios
-        score = np.where(scenarios.run, scenarios.score.mean(axis=0), np.nan)
+        score = np.where(scenarios.run & scenarios.knowing(), scenarios.score.mean(axis=0), np.nan)
         regret = cluster_means(scenarios.frame, score - part.choices[ORACLE].score[:, None])
         return regret.set_axis(list(scenarios.techniques), axis=1).dropna(axis=1)
 
@@ -136,8 +139,8 @@ def other_winner(of: Comparison) -> Decision:
 
 def gap_is_not_places(of: Comparison) -> Decision:
     """Decide how often the technique that equalizes best comes no nearer to the clean model."""
-    equal, restore = (of.parts[goal, ALL].scenarios for goal in (EQUALISE, RESTORE))
-    of_best = restore.by_other_half(equal.choice_of_oracle)
+    equal, restore = (of.parts[goal].scenarios for goal in (EQUALISE, RESTORE))
+    of_best = equal.by_other_half(restore.score)
     no_nearer = of_best >= restore.value[:, :, 0].mean(axis=0) - EQUAL
     shares = cluster_means(equal.frame, no_nearer.astype(float))[0].to_numpy()
     mean, (low, high) = float(shares.mean()), sign_flip_interval(shares)
@@ -168,15 +171,6 @@ def cluster_before_kind(of: Comparison) -> Decision:
     return _fate(low > 0, high <= 0), evidence
 
 
-def planting_loses(of: Comparison) -> Decision:
-    """Decide whether planting has more regret than leaving the group out, where labels hide a gap of .10."""
-    part = of.parts[RESTORE, HIDDEN]
-    frame, choices = part.scenarios.frame, part.choices
-    at_tenth = np.isclose(frame["level"], 0.1)
-    more = (choices[PLANTING].score - choices[DROP].score)[at_tenth]
-    return _difference(cluster_means(frame[at_tenth], more)[0].to_numpy())
-
-
 def features_do_not_win(of: Comparison) -> Decision:
     """Decide the primary question."""
     contrasts = [of.contrast(DATA, other) for other in (DROP, AVERAGE)]
@@ -199,7 +193,6 @@ DECISIONS: Mapping[str, Callable[[Comparison], Decision]] = {
         other_winner,
         gap_is_not_places,
         cluster_before_kind,
-        planting_loses,
         features_do_not_win,
         noise_correction_loses,
     )
@@ -215,16 +208,10 @@ def claim_table(comparison: Comparison) -> pd.DataFrame:
     rows: list[Sequence[str]] = []
     for claim in comparison.atlas.claims:
         fate, evidence = "", ""
-        if claim.name in DECISIONS and not _missing(claim.name, comparison):
+        if claim.name in DECISIONS and comparison.parts.keys() == {*GOALS}:
             fate, evidence = DECISIONS[claim.name](comparison)
         rows.append((comparison.atlas.version, claim.name, claim.text, fate, evidence))
     return pd.DataFrame(rows, columns=list(CLAIM_COLUMNS))
-
-
-def _missing(name: str, comparison: Comparison) -> bool:
-    """Return whether the scenarios of a claim are missing."""
-    needed = [(RESTORE, HIDDEN)] if name == planting_loses.__name__ else [(RESTORE, ALL), (EQUALISE, ALL)]
-    return not all(key in comparison.parts for key in needed)
 
 
 RECOMMENDERS, CHOICES, VARIANCE, CLAIMS = "recommenders.csv", "choices.csv", "variance.csv", "claims.csv"
@@ -234,45 +221,26 @@ _BESIDE = (NOTHING, DROP, ORACLE)
 """Recommenders whose scores stand beside each choice."""
 
 CHOICE_COLUMNS = (
-    *("version", "goal", "scenarios", "recommender", "cluster", *SCENARIO, "chosen", "score"),
+    *("version", "goal", "scenarios", "recommender", "cluster", *SCENARIO, "chosen", "score", "agreed"),
     *_BESIDE,
 )
 
 
-def compared(tables: Tables, kinds: Collection[str] = (ALL, TO_UNDO, HIDDEN)) -> Iterator[Compared]:
-    """Yield the recommenders for each goal, on scenarios with planted bias and on those with hidden bias.
+def compared(tables: Tables) -> Iterator[Compared]:
+    """Yield the recommenders for each goal on scenarios with planted bias.
 
-    To restore, the first are scored a second time where there is something to restore, if not everywhere.
+    To restore, they are scored a second time where there is something to restore, if not everywhere.
     """
-    atlas, planted, hidden = tables.atlas, tables.dose_rows, tables.hidden_rows
     for goal in GOALS:
-        scenarios = scenarios_of(planted, atlas, goal)
-        if scenarios.frame["left_out"].nunique() < 2:
+        scenarios = scenarios_of(tables.dose_rows, goal)
+        if scenarios.frame["cluster"].nunique() < 2:
             continue
-        if ALL in kinds:
-            of_all = Compared(goal, ALL, scenarios, recommended(scenarios, tables.dose_features))
-            yield of_all
-            rows = undo_reasons(scenarios, planted, tables.clean_rows) == ""
-            if TO_UNDO in kinds and goal == RESTORE and rows.any() and not rows.all():
-                yield _taken(of_all, TO_UNDO, rows)
-        if HIDDEN not in kinds or not len(hidden):
-            continue
-        techniques = names_of(planted, hidden)
-        elsewhere = scenarios_of(planted, atlas, goal, techniques)
-        truth, apparent = hidden_scenarios_of(hidden, atlas, goal, techniques)
-        choices = recommended_with_planting(
-            truth, apparent, elsewhere, tables.hidden_features, tables.dose_features
-        )
-        yield Compared(goal, HIDDEN, truth, choices)
-
-
-def _taken(part: Compared, kind: str, rows: NDArray[np.bool_]) -> Compared:
-    """Return the same choices, scored on some of the scenarios."""
-    choices = {
-        name: Choices(choice.score[rows], tuple(np.array(choice.chosen, dtype=object)[rows]))
-        for name, choice in part.choices.items()
-    }
-    return Compared(part.goal, kind, part.scenarios.take(rows), choices)
+        choices = recommended(scenarios, tables.dose_features, told=goal == RESTORE)
+        of_all = Compared(goal, ALL, scenarios, choices)
+        yield of_all
+        rows = undo_reasons(scenarios, tables.dose_rows, tables.clean_rows) == ""
+        if goal == RESTORE and rows.any() and not rows.all():
+            yield of_all.take(rows, TO_UNDO)
 
 
 def without_comparison(tables: Tables) -> str:
@@ -285,8 +253,7 @@ def without_comparison(tables: Tables) -> str:
             "each part has one repetition, but the oracle is chosen on odd splits and scored on even ones; "
             "give repetitions = 2 or more"
         )
-    scenarios = scenarios_of(rows, tables.atlas, RESTORE)
-    if scenarios.frame["left_out"].nunique() < 2:
+    if scenarios_of(rows, RESTORE).frame["cluster"].nunique() < 2:
         return "scenarios with a value have one independent source of data, so that none can be left out"
     return ""
 
@@ -305,21 +272,20 @@ def write_comparison(folder: Path, say: Callable[[str], None] = lambda _: None) 
         say(f"No comparison of recommenders is written: {without_comparison(tables)}.")
         return ()
     for part in parts:
-        tabled = partial(
-            regret_table, part.scenarios, part.choices, tables.atlas, goal=part.goal, kind=part.kind
+        regrets.append(
+            regret_table(part.scenarios, part.choices, tables.atlas, goal=part.goal, kind=part.kind)
         )
-        regrets += [tabled(clusters=clusters) for clusters in ("main", "finer")]
         if part.kind != TO_UNDO:  # these are choices in all scenarios
             choices.append(_choice_rows(part, tables.atlas.version))
-        if part.kind == ALL:
             shares = variance_shares(part.scenarios).assign(version=tables.atlas.version, goal=part.goal)
             variances.append(shares[list(VARIANCE_COLUMNS)])
     of_choices, regret, variance = (
         pd.concat(frames, ignore_index=True) for frames in (choices, regrets, variances)
     )
-    by_set = {(part.goal, part.kind): part for part in parts}
-    without = shares_without_each(by_set[RESTORE, ALL].scenarios) if (RESTORE, ALL) in by_set else []
-    claims = claim_table(Comparison(tables.atlas, by_set, regret, variance, without))
+    of_all = {part.goal: part for part in parts if part.kind == ALL}
+    without = shares_without_each(of_all[RESTORE].scenarios) if RESTORE in of_all else []
+    at_dose = {goal: part.at_dose() for goal, part in of_all.items()}
+    claims = claim_table(Comparison(tables.atlas, at_dose, regret, variance, without))
     files = {RECOMMENDERS: regret, f"{CHOICES}{PACKED}": of_choices, VARIANCE: variance, CLAIMS: claims}
     return tuple(write_table(folder / name, frame) for name, frame in files.items())
 
@@ -332,7 +298,7 @@ def _choice_rows(part: Compared, version: str) -> pd.DataFrame:
         row = frame[["cluster", *SCENARIO]].assign(
             version=version, goal=part.goal, scenarios=part.kind, recommender=name
         )
-        rows.append(row.assign(chosen=choice.chosen, score=choice.score, **scores))
+        rows.append(row.assign(chosen=choice.chosen, score=choice.score, agreed=choice.agreed, **scores))
     return pd.concat(rows, ignore_index=True)[list(CHOICE_COLUMNS)]
 
 
@@ -394,8 +360,12 @@ def _shares(table: pd.Series) -> pd.DataFrame:
 def _balanced(scenarios: Scenarios) -> pd.Series | None:
     """Return gains by FACTORS over complete combinations, sorted; None if there are too few."""
     frame = scenarios.frame
-    pooled = frame["level"].isin(_POOLED_DOSES).to_numpy()
-    gains = pd.DataFrame(scenarios.gain[pooled][:, 1:], columns=list(scenarios.techniques[1:]))
+    of_learners = frame[frame["level"].isin(_POOLED_DOSES)].groupby("classifier")["level"].nunique()
+    learners = of_learners.index[of_learners == of_learners.max()]  # those with both doses
+    pooled = (frame["level"].isin(_POOLED_DOSES) & frame["classifier"].isin(learners)).to_numpy()
+    blind = scenarios.knowing()
+    blind[0] = False
+    gains = pd.DataFrame(scenarios.gain[pooled][:, blind], columns=np.array(scenarios.techniques)[blind])
     wide = pd.concat([frame[pooled].reset_index(drop=True), gains], axis=1)
     keys = ["cluster", "bias", "level", "classifier"]
     wide = wide.groupby([*keys, "dataset"])[list(gains.columns)].mean().groupby(level=keys).mean()

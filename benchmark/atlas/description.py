@@ -92,6 +92,5 @@ def _kind(name: str) -> str:
 
 
 _COUNTS = frozenset(
-    {"pooled", "repetition", "n", "missing", "allowed_restore", "allowed_equalize"}
-    | {"n_clusters", "n_scenarios", "n_levels", "n_cells"}
+    {"pooled", "repetition", "n", "missing"} | {"n_clusters", "n_scenarios", "n_levels", "n_cells"}
 )

@@ -58,7 +58,7 @@ def is_ahead(gap: Any) -> Any:
     return np.round(gap, 3) < 0
 
 
-LEVEL = ("dataset", "bias", "hidden", "level", "unit")
+LEVEL = ("dataset", "bias", "level", "unit")
 """Columns that name a level of bias in a dataset."""
 
 FEATURE_COLUMNS = ("version", "part", "card", "cluster", *LEVEL, *FEATURES)
@@ -124,12 +124,12 @@ def _rows(prepared: PreparedExperiment, atlas: Atlas) -> Iterator[dict[str, Any]
     experiment = prepared.experiment
     for data in prepared.datasets.values():
         card = load_card(data.entry.card).name
-        for bias, hidden, level in product(data.biases, experiment.hidden_gaps, experiment.levels):
-            key = (data.name, bias, hidden, level, experiment.unit)
-            if not data.reaches(bias, level, hidden):
+        for bias, level in product(data.biases, experiment.levels):
+            key = (data.name, bias, level, experiment.unit)
+            if not data.reaches(bias, level):
                 continue
             blocks = (
-                Block(data.entry.name, bias, level, split, hidden=hidden)
+                Block(data.entry.name, bias, level, split)
                 for split in range(min(N_SPLITS, experiment.repetitions))
             )
             first_folds = (next(draw_folds(data, block, experiment)) for block in blocks)

@@ -46,8 +46,7 @@ class Rules(BaseModel):
     model_config = STRICT
 
     alpha: Annotated[float, Field(gt=0, lt=1)] = 0.05  # level of the tests and of the intervals
-    least_gain: Share = 0.01  # by how much advice must beat the better simple rule
-    least_share: Share = 0.2  # and by which share of that rule's distance to the oracle
+    least_share: Share = 0.2  # by which share of its distance to the oracle advice must beat a simple rule
     tie: Share = 0.001  # two simple rules that differ by less are equally good
     fewest_clusters: StrictInt = Field(default=8, ge=2)  # with fewer, the answer is not known
 
@@ -59,15 +58,6 @@ class Claim(BaseModel):
 
     name: Identifier
     text: str
-
-
-class Finer(BaseModel):
-    """The second line: clusters that are split into their cards, and cards that are joined."""
-
-    model_config = STRICT
-
-    split: tuple[str, ...] = ()
-    join: Clusters = {}
 
 
 class Atlas(BaseModel):
@@ -86,28 +76,21 @@ class Atlas(BaseModel):
     claims: tuple[Claim, ...] = ()
     # Cards that count as one, those of the shipped cards unless given; any other is a cluster by itself.
     clusters: Clusters = Field(default_factory=_clusters_of_cards)
-    finer: Finer = Finer()
     shared: dict[str, Any] = {}
     parts: Annotated[dict[Identifier, dict[str, Any]], Field(min_length=1)]
     lite: dict[str, Any] | None = None  # a part that is run by itself
-    # Parts whose scenarios advice is fitted on and compared on; all unless given. Then parts for advice
-    # from planting in one's rows.
+    # Parts whose scenarios advice is fitted on and compared on; all unless given.
     advice: tuple[str, ...] = ()
-    planted: tuple[str, ...] = ()
 
     _folder: Path | None = PrivateAttr(default=None)
 
     @model_validator(mode="after")
     def _cards_are_in_one_cluster(self) -> Self:
-        for clusters in (self.clusters, self.finer.join):
-            cards = [card for named in clusters.values() for card in named]
-            if repeated := sorted({card for card in cards if cards.count(card) > 1}):
-                raise ValueError(f"clusters: {repeated[0]!r} is in two clusters, or twice in one")
-        for field in ("advice", "planted"):
-            if unknown := [name for name in getattr(self, field) if name not in self.parts]:
-                raise ValueError(f"{field}: there is no part {unknown[0]!r}")
-        if unknown := [name for name in self.finer.split if name not in self.clusters]:
-            raise ValueError(f"finer.split: there is no cluster {unknown[0]!r}")
+        cards = [card for named in self.clusters.values() for card in named]
+        if repeated := sorted({card for card in cards if cards.count(card) > 1}):
+            raise ValueError(f"clusters: {repeated[0]!r} is in two clusters, or twice in one")
+        if unknown := [name for name in self.advice if name not in self.parts]:
+            raise ValueError(f"advice: there is no part {unknown[0]!r}")
         return self
 
     @cached_property
@@ -153,21 +136,15 @@ class Atlas(BaseModel):
                 raise UnknownNameError("part", part, names)
         return {name: experiments[name] for name in names if not parts or name in parts}
 
-    def cluster_of(self, card: str, *, finer: bool = False) -> str:
-        """Return the cluster of a card, in the second line if ``finer``."""
-        if finer:
-            for name, cards in self.finer.join.items():
-                if card in cards:
-                    return name
-        for name, cards in self.clusters.items():
-            if card in cards and not (finer and name in self.finer.split):
-                return name
-        return card
+    def cluster_of(self, card: str) -> str:
+        """Return the cluster of a card."""
+        return next((name for name, cards in self.clusters.items() if card in cards), card)
 
 
 def digest_of(experiment: Experiment) -> str:
     """Return the SHA-256 of a part, as 64 hexadecimal digits."""
-    content = experiment.model_dump(mode="json", exclude={"title", "description", "figures"})
+    unlike = {"name", "title", "description", "figures", "plugins"}  # change no number
+    content = experiment.model_dump(mode="json", exclude=unlike)
     return hashlib.sha256(json.dumps(content, sort_keys=True).encode()).hexdigest()
 
 

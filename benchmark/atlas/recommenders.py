@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -10,12 +10,14 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from benchmark.atlas.features import FEATURES
+from benchmark.atlas.means import NOTHING_KNOWN
 from benchmark.atlas.scenarios import SCENARIO, Scenarios
+from benchmark.columns import UNTREATED
 from benchmark.statistics.cells import Array
 from benchmark.statistics.recommendation import EQUAL
 
 NOTHING, DROP, AVERAGE, KIND, WRONG_KIND = "nothing", "drop", "average", "kind", "wrong_kind"
-DATA, PLANTING, BOTH, RANDOM, ORACLE = "data", "planting", "data_and_planting", "random", "oracle"
+DATA, RANDOM, ORACLE = "data", "random", "oracle"
 
 LETTERS = {
     NOTHING: "(a) do nothing",
@@ -24,12 +26,14 @@ LETTERS = {
     KIND: "(d) the best elsewhere for this kind and dose",
     WRONG_KIND: "(d') the same, told a wrong kind",
     DATA: "(e) predicted from features of the data",
-    PLANTING: "(f) planting in one's rows",
-    BOTH: "(g) features of the data and planting",
     RANDOM: "(h) at random",
     ORACLE: "(i) the oracle",
 }
-"""Recommenders by name, in words."""
+"""Recommenders by name, in words. They choose among techniques that know nothing of the bias.
+
+Others have the name of a state of knowledge. They choose the best technique on average elsewhere that is told
+just that.
+"""
 
 DROP_TECHNIQUE = "drop_sensitive"
 PENALTIES = (0.001, 0.01, 0.1, 1.0, 10.0)
@@ -38,108 +42,90 @@ PENALTIES = (0.001, 0.01, 0.1, 1.0, 10.0)
 
 @dataclass(frozen=True, eq=False)
 class Choices:
-    """What a recommender scores in each scenario: the mean over both halves of the splits."""
+    """What a recommender scores in each scenario: the means over both halves of the splits."""
 
     score: Array  # (n_scenarios,)
+    agreed: Array  # (n_scenarios,): share of people with the clean model's decision
     chosen: tuple[str, ...]  # names of techniques; several names are separated by blanks
 
+    def take(self, rows: NDArray[np.bool_]) -> Choices:
+        """Return the choices in some of the scenarios."""
+        chosen = tuple(np.array(self.chosen, dtype=object)[rows])
+        return Choices(self.score[rows], self.agreed[rows], chosen)
 
-def recommended(scenarios: Scenarios, features: pd.DataFrame) -> dict[str, Choices]:
-    """Return the choices of all recommenders that need no planting, by name, the oracle among them.
+
+def recommended(scenarios: Scenarios, features: pd.DataFrame, *, told: bool = True) -> dict[str, Choices]:
+    """Return the choices of all recommenders by name, the oracle among them.
 
     ``features`` has the columns SCENARIO without the classifier, and :data:`FEATURES`. Whatever is fitted for
-    a scenario is fitted without the scenarios that are left out with it.
+    a scenario is fitted without the scenarios of its cluster. With ``told``, there is a recommender for each
+    state of knowledge.
     """
-    design = _design(scenarios.frame, features)
-    return {**_fixed(scenarios), **_fitted(scenarios, design, scenarios, design)}
-
-
-def recommended_with_planting(
-    truth: Scenarios,
-    apparent: Scenarios,
-    elsewhere: Scenarios,
-    features: pd.DataFrame,
-    features_elsewhere: pd.DataFrame,
-) -> dict[str, Choices]:
-    """Return the choices of all recommenders for rows whose labels hide bias, by name.
-
-    ``truth`` and ``apparent`` have the same scenarios, with true values, and with the values that planting on
-    top shows. ``elsewhere`` are scenarios with planted bias, which advice is fitted on.
-    """
-    design = _design(truth.frame, features, elsewhere.frame)
-    others = _design(elsewhere.frame, features_elsewhere)
-    choices = {**_fixed(truth), **_fitted(elsewhere, others, truth, design)}
-    # What was planted on the rows of one half is scored on the other.
-    choices[PLANTING] = _by_other_half(truth, apparent.choice_of_oracle)
-    choices[BOTH] = _stacked(truth, apparent, elsewhere, others, design)
-    return choices
-
-
-def _fixed(scenarios: Scenarios) -> dict[str, Choices]:
-    n = len(scenarios.frame)
-    drop = scenarios.techniques.index(DROP_TECHNIQUE)
-    others = scenarios.run.copy()
-    others[:, 0] = False
-    random = np.where(others, scenarios.score, np.nan)
+    n, blind = len(scenarios.frame), scenarios.knowing()
+    others = scenarios.run & blind & (np.arange(len(blind)) > 0)
+    at_random, agreed = (
+        np.nanmean(np.where(others, values, np.nan), axis=2).mean(axis=0)
+        for values in (scenarios.score, scenarios.agreed)
+    )
+    n_kinds = scenarios.frame["bias"].nunique()
+    wrong = [_always(scenarios, _elsewhere(scenarios, blind, other_kind=i)) for i in range(1, n_kinds)]
+    oracle = scenarios.choice_of_oracle
+    names = (" ".join(scenarios.techniques[i] for i in dict.fromkeys(pair)) for pair in oracle.T)
+    best = [scenarios.by_other_half(values) for values in (scenarios.score, scenarios.agreed)]
+    states = [state for state in dict.fromkeys(scenarios.knows) if state != NOTHING_KNOWN] if told else []
     return {
         NOTHING: _always(scenarios, np.zeros(n, dtype=np.intp)),
-        DROP: _always(scenarios, np.full(n, drop)),
-        RANDOM: Choices(np.nanmean(random, axis=2).mean(axis=0), ("",) * n),
-        ORACLE: _by_other_half(scenarios, scenarios.choice_of_oracle),
+        DROP: _always(scenarios, np.full(n, scenarios.techniques.index(DROP_TECHNIQUE))),
+        AVERAGE: _always(scenarios, _elsewhere(scenarios, blind)),
+        KIND: _always(scenarios, _elsewhere(scenarios, blind, other_kind=0)),
+        **({WRONG_KIND: _mean(wrong)} if wrong else {}),
+        DATA: _always(scenarios, highest(predictions(scenarios, features), scenarios.run & blind)),
+        RANDOM: Choices(at_random, agreed, ("",) * n),
+        ORACLE: Choices(best[0], best[1], tuple(names)),
+        **{state: _always(scenarios, _elsewhere(scenarios, scenarios.knowing(state))) for state in states},
     }
 
 
 def _always(scenarios: Scenarios, technique: NDArray[np.intp]) -> Choices:
     """Return the scores of one technique for each scenario."""
-    rows = np.arange(len(technique))
-    names = tuple(scenarios.techniques[i] for i in technique)
-    return Choices(scenarios.score[:, rows, technique].mean(axis=0), names)
+    rows, names = np.arange(len(technique)), tuple(scenarios.techniques[i] for i in technique)
+    score, agreed = (
+        values[:, rows, technique].mean(axis=0) for values in (scenarios.score, scenarios.agreed)
+    )
+    return Choices(score, agreed, names)
 
 
-def _by_other_half(scenarios: Scenarios, chosen: NDArray[np.intp]) -> Choices:
-    """Return the scores of techniques that one half chose, shape (2, n_scenarios), in the other half."""
-    names = ((scenarios.techniques[i] for i in dict.fromkeys(pair)) for pair in chosen.T)
-    return Choices(scenarios.by_other_half(chosen), tuple(map(" ".join, names)))
+def _mean(choices: Sequence[Choices]) -> Choices:
+    """Return the mean scores of several choices for each scenario."""
+    score, agreed = (np.mean([getattr(c, name) for c in choices], axis=0) for name in ("score", "agreed"))
+    chosen = zip(*(choice.chosen for choice in choices), strict=True)
+    return Choices(score, agreed, tuple(" ".join(dict.fromkeys(names)) for names in chosen))
 
 
-def _fitted(source: Scenarios, source_design: Array, target: Scenarios, design: Array) -> dict[str, Choices]:
-    """Return the choices for target scenarios that are fitted on source scenarios of other clusters."""
-    n = len(target.frame)
-    average, kind = np.zeros(n, dtype=np.intp), np.zeros(n, dtype=np.intp)
-    wrong_scores, wrong_names = np.full(n, np.nan), np.full(n, "", dtype=object)
-    rows = np.arange(n)
-    for others, here in _left_out(source, target):
-        for classifier in dict.fromkeys(target.frame.loc[here, "classifier"]):
-            same, of = others & at(source, classifier), here & at(target, classifier)
-            average[of] = _best_on_average(source, same, target.run[of])
-            for bias, level in {*target.frame.loc[of, ["bias", "level"]].itertuples(index=False, name=None)}:
-                asked, same_level = of & at(target, bias=bias, dose=level), same & at(source, dose=level)
-                of_kind = same_level & at(source, bias=bias)
-                kind[asked] = _best_on_average(source, of_kind if of_kind.any() else same, target.run[asked])
-                wrong = [
-                    _best_on_average(source, same_level & at(source, bias=other), target.run[asked])
-                    for other in dict.fromkeys(source.frame.loc[same_level, "bias"])
-                    if other != bias
-                ]
-                if wrong:
-                    scores = [target.score[:, rows[asked], choice].mean(axis=0) for choice in wrong]
-                    wrong_scores[asked] = np.mean(scores, axis=0)
-                    names = dict.fromkeys(target.techniques[i] for choice in wrong for i in choice)
-                    wrong_names[asked] = " ".join(names)
-    choices = {AVERAGE: _always(target, average), KIND: _always(target, kind)}
-    choices[WRONG_KIND] = Choices(wrong_scores, tuple(wrong_names))
-    predicted = predictions(source, source_design, target, design)
-    choices[DATA] = _always(target, highest(predicted, target.run))
-    return choices
+def _elsewhere(
+    scenarios: Scenarios, candidates: NDArray[np.bool_], *, other_kind: int | None = None
+) -> NDArray[np.intp]:
+    """Return for each scenario the candidate of the largest mean gain in other clusters.
+
+    Their scenarios have the same learner; and the same dose and kind, or a kind so many places further on, if
+    a number is given.
+    """
+    frame, chosen = scenarios.frame, np.zeros(len(scenarios.frame), dtype=np.intp)
+    kinds = sorted(frame["bias"].unique())
+    keys = ["classifier", *([] if other_kind is None else ["bias", "level"])]
+    for key, rows in frame.groupby(keys, sort=False).indices.items():
+        learner, *where = (key,) if other_kind is None else key
+        if other_kind is not None:
+            where = [kinds[(kinds.index(where[0]) + other_kind) % len(kinds)], where[1]]
+        chosen[rows] = best_elsewhere(scenarios, at(scenarios, learner, *where), candidates)[0][rows]
+    return chosen
 
 
-def _left_out(source: Scenarios, target: Scenarios) -> Iterator[tuple[NDArray[np.bool_], NDArray[np.bool_]]]:
-    """Yield for each cluster of the target the source scenarios of other clusters, and its scenarios."""
-    for cluster in dict.fromkeys(target.frame["left_out"]):
-        yield (
-            (source.frame["left_out"] != cluster).to_numpy(),
-            (target.frame["left_out"] == cluster).to_numpy(),
-        )
+def _left_out(scenarios: Scenarios) -> Iterator[tuple[NDArray[np.bool_], NDArray[np.bool_]]]:
+    """Yield for each cluster the scenarios of other clusters, and its own."""
+    clusters = scenarios.frame["cluster"].to_numpy()
+    for cluster in dict.fromkeys(clusters):
+        yield clusters != cluster, clusters == cluster
 
 
 def at(
@@ -153,47 +139,37 @@ def at(
     return of
 
 
-def cluster_means(frame: pd.DataFrame, values: Array, by: str = "cluster") -> pd.DataFrame:
+def cluster_means(frame: pd.DataFrame, values: Array) -> pd.DataFrame:
     """Return means over scenarios, then over datasets, for each cluster; a row each, sorted by name.
 
     ``values`` have shape (n_scenarios,) or (n_scenarios, n_columns); NaN is left out.
     """
     columns = pd.DataFrame(np.asarray(values, dtype=float))
-    of_datasets = columns.groupby([frame[by].to_numpy(), frame["dataset"].to_numpy()]).mean()
+    of_datasets = columns.groupby([frame["cluster"].to_numpy(), frame["dataset"].to_numpy()]).mean()
     return of_datasets.groupby(level=0).mean()
 
 
-def _best_on_average(source: Scenarios, rows: NDArray[np.bool_], run: NDArray[np.bool_]) -> NDArray[np.intp]:
-    """Return for each target scenario the technique of the largest mean gain in some source scenarios.
-
-    Clusters count equally. Only techniques count that were tried in all of these clusters, and in the target.
-    """
-    gains = cluster_means(source.frame[rows], source.gain[rows], "left_out")
-    mean = gains.mean().where(gains.notna().all()).to_numpy()
-    return highest(np.broadcast_to(mean, run.shape), run)
-
-
 def best_elsewhere(
-    scenarios: Scenarios,
-    learner: str,
-    candidates: Collection[str],
-    *,
-    bias: str | None = None,
-    dose: float | None = None,
+    scenarios: Scenarios, of: NDArray[np.bool_], candidates: NDArray[np.bool_]
 ) -> tuple[NDArray[np.intp], str]:
-    """Return the best technique for each scenario from other clusters, and the best over all clusters.
+    """Return the best candidate for each scenario from other clusters, and the best over all clusters.
 
-    Only scenarios of the learner count in which a candidate was tried, and of the kind of bias and the dose
-    if they are given.
+    It has the largest mean gain in the scenarios ``of``, in which clusters count equally. Only candidates
+    count that were tried in all of these clusters, and in the scenario.
     """
-    mask = np.array([name in candidates for name in scenarios.techniques])
-    run = scenarios.run & mask
-    of = at(scenarios, learner, bias, dose) & run.any(axis=1)
-    chosen = np.zeros(len(scenarios.frame), dtype=np.intp)
-    for others, here in _left_out(scenarios, scenarios):
-        chosen[here] = _best_on_average(scenarios, of & others, run[here])
-    everywhere = run[of].all(axis=0)[None, :] if of.any() else np.zeros((1, len(mask)), dtype=bool)
-    best = int(_best_on_average(scenarios, of, everywhere)[0]) if of.any() else 0
+    run = scenarios.run & candidates
+    of = of & run.any(axis=1)
+    gains = cluster_means(scenarios.frame[of], scenarios.gain[of])
+    clusters = scenarios.frame["cluster"].to_numpy()
+    chosen = np.zeros(len(clusters), dtype=np.intp)
+    for cluster in np.unique(clusters):
+        others = gains[gains.index != cluster].to_numpy()
+        if len(others):
+            here = clusters == cluster
+            chosen[here] = highest(np.broadcast_to(others.mean(axis=0), run[here].shape), run[here])
+    if not of.any():
+        return chosen, UNTREATED
+    [best] = highest(gains.to_numpy().mean(axis=0)[None], run[of].all(axis=0)[None])
     return chosen, scenarios.techniques[best]
 
 
@@ -236,18 +212,18 @@ def _design(frame: pd.DataFrame, features: pd.DataFrame, names_of: pd.DataFrame 
     return np.column_stack([np.asarray(column, dtype=float) for column in columns])
 
 
-def predictions(source: Scenarios, source_design: Array, target: Scenarios, design: Array) -> Array:
-    """Return predicted gains of the techniques in target scenarios, shape (n_scenarios, n_techniques).
+def predictions(scenarios: Scenarios, features: pd.DataFrame) -> Array:
+    """Return gains that are predicted without a scenario's cluster, shape (n_scenarios, n_techniques).
 
-    They are a ridge regression for each technique, fitted on the source scenarios of other clusters. Clusters
-    count equally, and datasets within them. The penalty is the one with the least error in clusters that are
-    left out of these in turn.
+    They are a ridge regression for each technique, fitted on the scenarios of other clusters. Clusters count
+    equally, and datasets within them. The penalty is the one with the least error in clusters that are left
+    out of these in turn.
     """
-    predicted = np.full((len(target.frame), len(target.techniques)), np.nan)
-    weights = _weights(source.frame)  # those of a cluster do not depend on other clusters
-    for others, here in _left_out(source, target):
-        part = source.take(others)
-        predicted[here] = _ridge(part, source_design[others], weights[others], design[here])
+    design = _design(scenarios.frame, features)
+    predicted = np.full((len(design), len(scenarios.techniques)), np.nan)
+    weights = _weights(scenarios.frame)  # those of a cluster do not depend on other clusters
+    for others, here in _left_out(scenarios):
+        predicted[here] = _ridge(scenarios.take(others), design[others], weights[others], design[here])
     return predicted
 
 
@@ -264,7 +240,7 @@ def predicted_elsewhere(
 
 
 def _ridge(source: Scenarios, design: Array, weights: Array, target: Array) -> Array:
-    clusters, gain = source.frame["left_out"].to_numpy(), source.gain
+    clusters, gain = source.frame["cluster"].to_numpy(), source.gain
     if len(np.unique(clusters)) < 2:  # there is no other cluster to choose the penalty by
         return np.full((len(target), gain.shape[1]), np.nan)
     errors = np.zeros(len(PENALTIES))
@@ -279,8 +255,8 @@ def _ridge(source: Scenarios, design: Array, weights: Array, target: Array) -> A
 
 def _weights(frame: pd.DataFrame) -> Array:
     """Return weights of scenarios by which clusters, and datasets within them, count equally."""
-    in_dataset = frame.groupby(["left_out", "dataset"])["bias"].transform("size")
-    n_datasets = frame.groupby("left_out")["dataset"].transform("nunique")
+    in_dataset = frame.groupby(["cluster", "dataset"])["bias"].transform("size")
+    n_datasets = frame.groupby("cluster")["dataset"].transform("nunique")
     return np.asarray(1.0 / (in_dataset * n_datasets), dtype=float)
 
 
@@ -311,33 +287,7 @@ def _fit(design: Array, gain: Array, weights: Array, target: Array) -> Array:
     return fitted
 
 
-def _stacked(
-    truth: Scenarios, apparent: Scenarios, elsewhere: Scenarios, others_design: Array, design: Array
-) -> Choices:
-    """Return choices by a sum of predicted and apparent gains, weighted as other clusters' true gains ask.
-
-    For each cluster, predictions and weights are fitted without it, those of the other clusters as well.
-    """
-    n = len(truth.frame)
-    chosen = np.zeros((2, n), dtype=np.intp)
-    seen = apparent.value[:, :, :1] - apparent.score  # apparent gains of each half
-    true = truth.value[:, :, :1] - truth.score
-    weights = _weights(truth.frame)
-    for remaining, here in _left_out(elsewhere, truth):
-        predicted = predictions(elsewhere.take(remaining), others_design[remaining], truth, design)
-        tried = truth.run & apparent.run & np.isfinite(predicted)
-        for half in (0, 1):
-            rows, columns = np.nonzero(tried & ~here[:, None])
-            X = np.column_stack([predicted[rows, columns], seen[half, rows, columns]])
-            root = np.sqrt(weights[rows])
-            slope = np.linalg.lstsq(X * root[:, None], true[1 - half, rows, columns] * root, rcond=None)[0]
-            expected = slope[0] * predicted[here] + slope[1] * seen[half][here]
-            chosen[half, here] = highest(expected, tried[here])
-    return _by_other_half(truth, chosen)
-
-
 def each(choices: Mapping[str, Choices]) -> Iterator[tuple[str, Choices]]:
-    """Yield recommenders in the order of their letters."""
-    for name in LETTERS:
-        if name in choices:
-            yield name, choices[name]
+    """Yield recommenders in the order of their letters, then those with knowledge."""
+    names = [*(name for name in LETTERS if name in choices), *sorted(choices.keys() - LETTERS.keys())]
+    yield from ((name, choices[name]) for name in names)

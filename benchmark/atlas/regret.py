@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import math
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
+from typing import TypeVar
 
 import numpy as np
 import pandas as pd
@@ -17,6 +19,7 @@ from benchmark.atlas.recommenders import (
     NOTHING,
     ORACLE,
     Choices,
+    at,
     cluster_means,
     each,
 )
@@ -30,108 +33,138 @@ from benchmark.statistics.hypothesis_tests import (
     sign_flip_p_values,
     smallest_difference,
 )
+from benchmark.statistics.intervals import student_intervals
 from benchmark.statistics.recommendation import EQUAL
+
+DOSE = 0.10
+"""The dose of claims and of the primary question; other doses stand beside it."""
+
+GAP, REFUSALS = "gap", "refusals_50"
+"""States of knowledge of the named contrasts: the gap is told, or 50 refusals are looked at again."""
+
+Key = TypeVar("Key")
 
 _RESAMPLES = 4000
 
 REGRET_COLUMNS = (
-    *("version", "goal", "scenarios", "clusters", "recommender", "n_clusters", "n_scenarios"),
+    *("version", "goal", "scenarios", "level", "recommender", "n_clusters", "n_scenarios"),
     *("regret", "regret_low", "regret_high", "share_of_gain", "share_low", "share_high"),
-    "worse_than_nothing",
-    *("against", "difference", "difference_low", "difference_high", "p", "p_corrected", "detectable"),
+    *("agreement", "worse_than_nothing", "against", "difference", "difference_low", "difference_high"),
+    *("agreement_difference", "agreement_low", "agreement_high", "p", "p_corrected", "detectable"),
+    *("power_half", "power_three_quarters"),
 )
 """Columns of ``recommenders.csv``; ``docs/atlas.md`` explains them."""
 
 AGAINST = (NOTHING, DROP, AVERAGE)
 """Recommenders that all others are compared with."""
 
-ALL, TO_UNDO, HIDDEN = "all", "to_undo", "planted"
-"""Sets of scenarios: with planted bias alone; those of them with something to restore; and others."""
+ALL, TO_UNDO = "all", "to_undo"
+"""Sets of scenarios: with planted bias; and those of them with something to restore."""
 
 PRIMARY = ((DATA, DROP), (DATA, AVERAGE))
 """The contrasts of the primary question, which are not corrected for restoring."""
 
+NAMED = ((AVERAGE, NOTHING), (GAP, AVERAGE), (REFUSALS, AVERAGE))
+"""The contrasts at each dose that Holm's method corrects together. All others are described."""
+
 
 def regret_table(
-    scenarios: Scenarios,
-    choices: Mapping[str, Choices],
-    atlas: Atlas,
-    *,
-    goal: str,
-    kind: str,
-    clusters: str = "main",
+    scenarios: Scenarios, choices: Mapping[str, Choices], atlas: Atlas, *, goal: str, kind: str = ALL
 ) -> pd.DataFrame:
-    """Return regrets of all recommenders, and their differences from others, columns :data:`REGRET_COLUMNS`.
+    """Return regrets of all recommenders by dose, and their differences, columns :data:`REGRET_COLUMNS`.
 
-    ``kind`` names the set of scenarios, such as :data:`ALL`. ``clusters`` is "main", or "finer" for
-    the second line. A row with ``against`` is a contrast: the other's regret minus the recommender's.
+    ``kind`` names the set of scenarios, such as :data:`ALL`. A row with ``against`` is a contrast: the
+    other's regret minus the recommender's. To restore, its p-value is the larger one of regret's and
+    agreement's.
     """
-    by = "cluster" if clusters == "main" else "finer"
-    frame, alpha = scenarios.frame, atlas.rules.alpha
+    rows: list[dict[str, object]] = []
+    for dose in sorted(scenarios.frame["level"].unique()):
+        of = at(scenarios, dose=dose)
+        here = {name: choice.take(of) for name, choice in choices.items()}
+        common = {"version": atlas.version, "goal": goal, "scenarios": kind, "level": dose}
+        rows += [{**common, **row} for row in _at_dose(scenarios.take(of), here, atlas.rules, goal)]
+    table = pd.DataFrame(rows).reindex(columns=list(REGRET_COLUMNS))
+    pairs = pd.MultiIndex.from_frame(table[["recommender", "against"]])
+    named = pairs.isin(NAMED)
+    table.loc[named, "p_corrected"] = holm(table.loc[named, "p"].to_numpy(dtype=float), undecided=True)
+    if goal == RESTORE:
+        primary = pairs.isin(PRIMARY)
+        table.loc[primary, "p_corrected"] = table.loc[primary, "p"]
+    return table
+
+
+def _at_dose(
+    scenarios: Scenarios, choices: Mapping[str, Choices], rules: Rules, goal: str
+) -> Iterator[dict[str, object]]:
+    """Yield the rows of one dose."""
+    frame, alpha = scenarios.frame, rules.alpha
     oracle, nothing = choices[ORACLE].score, choices[NOTHING].score
 
     def over_clusters(values: Array) -> Array:
-        return cluster_means(frame, values, by)[0].to_numpy()
+        return cluster_means(frame, values)[0].to_numpy()
 
     regrets = {name: over_clusters(choice.score - oracle) for name, choice in each(choices)}
-    # With a single kind of bias, for one, nobody can be told a wrong kind.
-    regrets = {name: regret for name, regret in regrets.items() if np.isfinite(regret).any()}
-    possible = over_clusters(nothing - oracle)
-    common = {
-        **{"version": atlas.version, "goal": goal, "scenarios": kind, "clusters": clusters},
-        "n_scenarios": len(frame),
-    }
-    rows: list[dict[str, object]] = []
+    agreed = {name: over_clusters(choice.agreed) for name, choice in each(choices)}
+    possible, n = over_clusters(nothing - oracle), len(frame)
     for name, regret in regrets.items():
-        low, high = sign_flip_interval(regret[np.isfinite(regret)], alpha)
+        low, high = sign_flip_interval(regret, alpha)
         worse = over_clusters((choices[name].score > nothing + EQUAL).astype(float))
         share, share_low, share_high = _share(over_clusters(nothing - choices[name].score), possible, alpha)
-        rows.append(
-            {
-                **common,
-                **{"recommender": name, "n_clusters": int(np.isfinite(regret).sum()), "against": ""},
-                **{"regret": np.nanmean(regret), "regret_low": low, "regret_high": high},
-                **{"share_of_gain": share, "share_low": share_low, "share_high": share_high},
-                "worse_than_nothing": worse.mean(),
-            }
-        )
-    pairs = [(name, other) for name in regrets for other in AGAINST if name not in (other, NOTHING, ORACLE)]
-    # The primary contrasts stand by themselves; all others are corrected for their number.
-    primary = PRIMARY if (goal, kind, clusters) == (RESTORE, ALL, "main") else ()
-    every = {(name, other): regrets[other] - regrets[name] for name, other in pairs}
-    differences = {pair: values[np.isfinite(values)] for pair, values in every.items()}
-    p = {pair: float(sign_flip_p_values(values[None, :])[0]) for pair, values in differences.items()}
-    p_corrected = p | corrected({pair: p[pair] for pair in pairs if pair not in primary})
-    for (name, other), difference in differences.items():
-        low, high = sign_flip_interval(difference, alpha)
-        rows.append(
-            {
-                **common,
-                **{"recommender": name, "n_clusters": len(difference), "against": other},
-                **{"difference": difference.mean(), "difference_low": low, "difference_high": high},
-                **{"p": p[name, other], "p_corrected": p_corrected[name, other]},
-                "detectable": smallest_difference(difference, alpha),
-            }
-        )
-    return pd.DataFrame(rows).reindex(columns=list(REGRET_COLUMNS))
+        yield {
+            **{"recommender": name, "n_clusters": len(regret), "n_scenarios": n, "against": ""},
+            **{"regret": regret.mean(), "regret_low": low, "regret_high": high},
+            **{"share_of_gain": share, "share_low": share_low, "share_high": share_high},
+            **{"agreement": agreed[name].mean(), "worse_than_nothing": worse.mean()},
+        }
+    for name, other in ((name, other) for name in regrets for other in AGAINST):
+        if name in (other, NOTHING, ORACLE):
+            continue
+        both = np.array([regrets[other] - regrets[name], agreed[name] - agreed[other]])
+        measures = both if goal == RESTORE else both[:1]
+        tested = (name, other) in NAMED or (goal == RESTORE and (name, other) in PRIMARY)
+        (low, high), (agreement_low, agreement_high) = (sign_flip_interval(more, alpha) for more in both)
+        half, three_quarters = (power_of_rule(regrets[other], both[0], share, rules) for share in (0.5, 0.75))
+        yield {
+            **{"recommender": name, "n_clusters": both.shape[1], "n_scenarios": n, "against": other},
+            **{"difference": both[0].mean(), "difference_low": low, "difference_high": high},
+            "agreement_difference": both[1].mean(),
+            **{"agreement_low": agreement_low, "agreement_high": agreement_high},
+            "p": sign_flip_p_values(measures).max() if tested else np.nan,
+            "detectable": smallest_difference(both[0], alpha),
+            **{"power_half": half, "power_three_quarters": three_quarters},
+        }
 
 
-def corrected(p: Mapping[tuple[str, str], float]) -> dict[tuple[str, str], float]:
+def power_of_rule(regret: Array, difference: Array, share: float, rules: Rules) -> float:
+    """Return how often the rule would print advice that takes a share of a simple rule's mean regret.
+
+    ``regret`` is the simple rule's in clusters, and ``difference`` how much less the advice has. Clusters are
+    drawn again with their deviations from the mean difference, around the true gain. Student's interval
+    stands for the exact one. NaN where nothing is left to gain.
+    """
+    n, left = len(regret), float(regret.mean())
+    if n < 2 or left <= 0:
+        return math.nan
+    drawn = generator(0, purpose="power", n=n).integers(0, n, (_RESAMPLES, n))
+    around = (difference - difference.mean() + share * left)[drawn]
+    mean, low = around.mean(axis=1), student_intervals(around, 1 - rules.alpha)[0]
+    printed = (mean >= rules.least_share * regret[drawn].mean(axis=1)) & (low > 0)
+    return float(printed.mean()) if n >= rules.fewest_clusters else 0.0
+
+
+def corrected(p: Mapping[Key, float]) -> dict[Key, float]:
     """Return p-values of named contrasts with Holm's correction; undecided ones count as 1, and stay NaN."""
     return dict(zip(p, holm(np.array([*p.values()]), undecided=True).tolist(), strict=True))
 
 
-def p_of_contrasts(table: pd.DataFrame, goal: str) -> dict[tuple[str, str], float]:
-    """Return p-values of the contrasts that are corrected for each other, of all scenarios and main clusters.
+def p_of_contrasts(table: pd.DataFrame, goal: str) -> dict[tuple[str, str, float], float]:
+    """Return p-values of the contrasts that are corrected for each other, of all scenarios.
 
-    ``table`` is ``recommenders.csv``; keys are a recommender and the one that it is compared with.
+    ``table`` is ``recommenders.csv``; keys are a recommender, the one that it is compared with, and a dose.
     """
-    return {
-        (str(name), other): float(p)
-        for other in AGAINST
-        for name, p in rows_of(table, goal, against=other)["p"].items()
-        if goal != RESTORE or (name, other) not in PRIMARY
-    }
+    rows = table[(table["goal"] == goal) & (table["scenarios"] == ALL)]
+    columns = rows[["recommender", "against", "level", "p"]].itertuples(index=False, name=None)
+    return {(name, other, dose): p for name, other, dose, p in columns if (name, other) in NAMED}
 
 
 def _share(gain: Array, possible: Array, alpha: float) -> tuple[float, float, float]:
@@ -147,16 +180,16 @@ def _share(gain: Array, possible: Array, alpha: float) -> tuple[float, float, fl
 
 
 def rows_of(
-    table: pd.DataFrame, goal: str, *, kind: str = ALL, clusters: str = "main", against: str = ""
+    table: pd.DataFrame, goal: str, dose: float = DOSE, *, kind: str = ALL, against: str = ""
 ) -> pd.DataFrame:
-    """Return the rows of ``recommenders.csv`` on a goal, by recommender: regrets, or contrasts with one."""
-    of = (table["goal"] == goal) & (table["scenarios"] == kind) & (table["clusters"] == clusters)
+    """Return the rows of ``recommenders.csv`` on a goal and dose, by recommender: regrets, or contrasts."""
+    of = (table["goal"] == goal) & (table["scenarios"] == kind) & (table["level"] == dose)
     return table[of & (table["against"] == against)].set_index("recommender")
 
 
 @dataclass(frozen=True)
 class Verdict:
-    """What may be printed for one goal: a simple rule, and whether other advice beats it."""
+    """What may be printed for one goal and dose: a simple rule, and whether other advice beats it."""
 
     simple: str  # the better of leaving the group out and the best on average
     by: Mapping[str, Evidence]  # by recommender: advice by kind and dose, and by features of the data
@@ -176,22 +209,26 @@ class Evidence:
     low: float
     high: float
     shown: bool  # whether the rule lets it be printed
+    # How often the rule would print advice that takes a half, or three quarters, of the simple rule's regret.
+    power: tuple[float, float]
 
 
-def verdict(table: pd.DataFrame, goal: str, rules: Rules) -> Verdict:
-    """Return what the rule lets the page, the command and the findings say for a goal.
+def verdict(table: pd.DataFrame, goal: str, rules: Rules, dose: float = DOSE) -> Verdict:
+    """Return what the rule lets the page, the command and the findings say for a goal and a dose.
 
-    ``table`` is ``recommenders.csv``: its rows of all scenarios and main clusters count.
+    ``table`` is ``recommenders.csv``: its rows of all scenarios count.
     """
-    alone = rows_of(table, goal)
+    alone = rows_of(table, goal, dose)
     regrets = alone["regret"].astype(float)
     simple = AVERAGE if regrets[AVERAGE] < regrets[DROP] - rules.tie else DROP
-    needed = max(rules.least_gain, rules.least_share * regrets[simple])
+    needed = rules.least_share * regrets[simple]
     known = int(alone["n_clusters"][simple]) >= rules.fewest_clusters
-    against = rows_of(table, goal, against=simple)
+    against = rows_of(table, goal, dose, against=simple)
     by = {}
     for name in (KIND, DATA):
         difference, low, high = (float(against[f"difference{end}"][name]) for end in ("", "_low", "_high"))
-        shown = known and difference > rules.least_gain and difference >= needed and low > 0
-        by[name] = Evidence(difference, low, high, shown)
+        agrees = goal != RESTORE or not float(against["agreement_high"][name]) < 0
+        half, more = (float(against[f"power_{share}"][name]) for share in ("half", "three_quarters"))
+        shown = known and difference >= needed and low > 0 and agrees
+        by[name] = Evidence(difference, low, high, shown, (half, more))
     return Verdict(simple, by)

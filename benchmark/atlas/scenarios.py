@@ -2,29 +2,25 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 
 import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from benchmark.atlas.file import Atlas
-from benchmark.atlas.means import ALLOWED, BY_CHANCE, EVEN, ODD, VALUES
-from benchmark.columns import EQUALISE, GOAL_METRICS, ORIGINAL, TRUTH, UNTREATED
+from benchmark.atlas.means import EVEN, NOTHING_KNOWN, ODD, REASON, VALUES
+from benchmark.columns import UNTREATED
 from benchmark.statistics.answers import is_constant
 from benchmark.statistics.cells import ROUNDING, Array, first_true
+from benchmark.statistics.decisions import AGREEMENT
 from benchmark.statistics.recommendation import EQUAL
 from benchmark.statistics.restoration import HARDLY_MOVED, NO_REFERENCE, NOTHING_TO_UNDO
 
 HALVES = (ODD, EVEN)
 
 SCENARIO = ("dataset", "bias", "level", "classifier")
-"""Columns that name a scenario. In rows with hidden bias, the hidden gap is the level."""
-
-PEOPLE = ("given_back", BY_CHANCE, "in_their_place")
-"""Shares of people that stand beside the values."""
+"""Columns that name a scenario."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -34,13 +30,18 @@ class Scenarios:
     Arrays have shape (2, n_scenarios, n_techniques): the odd half of the splits, then the even half.
     """
 
-    frame: pd.DataFrame  # a row each: SCENARIO, ``card``, ``cluster``, ``finer`` and ``left_out``
+    frame: pd.DataFrame  # a row each: SCENARIO, ``card`` and ``cluster``
     techniques: tuple[str, ...]  # doing nothing comes first
+    knows: tuple[str, ...]  # the state of knowledge of each technique
     value: Array  # NaN where a technique was not run or failed
     allowed: NDArray[np.bool_]
     accuracy: Array
-    people: Mapping[str, Array]  # shares of people, by columns of the table of means: :data:`PEOPLE`
+    agreement: Array  # share of people with the clean model's decision
     run: NDArray[np.bool_]  # (n_scenarios, n_techniques), whether the technique was tried there
+
+    def knowing(self, state: str = NOTHING_KNOWN) -> NDArray[np.bool_]:
+        """Return which techniques have a state of knowledge, shape (n_techniques,)."""
+        return np.array(self.knows) == state
 
     @cached_property
     def counts(self) -> NDArray[np.bool_]:
@@ -53,6 +54,11 @@ class Scenarios:
         return np.where(self.counts, self.value, self.value[:, :, :1])
 
     @cached_property
+    def agreed(self) -> Array:
+        """The agreement of choices: of doing nothing where a technique is not allowed or failed."""
+        return np.where(self.counts, self.agreement, self.agreement[:, :, :1])
+
+    @cached_property
     def gain(self) -> Array:
         """The mean improvement over doing nothing in both halves, shape (n_scenarios, n_techniques).
 
@@ -62,23 +68,20 @@ class Scenarios:
         return np.where(self.run, gain, np.nan)
 
     def best(self, half: int) -> NDArray[np.intp]:
-        """Return the technique of least value among the allowed ones in a half, shape (n_scenarios,).
+        """Return the technique of least value in a half, shape (n_scenarios,).
 
-        Of equal ones the most accurate is taken, and then the first.
+        It is one of those that are allowed and know nothing. Of equal ones the most accurate is taken, and
+        then the first.
         """
-        score = np.where(self.run & self.counts[half], self.score[half], np.inf)
+        score = np.where(self.run & self.counts[half] & self.knowing(), self.score[half], np.inf)
         least = score <= score.min(axis=1, keepdims=True) + EQUAL
         accuracy = np.nan_to_num(self.accuracy[half], nan=-1.0)
         return np.asarray(np.where(least, accuracy, -np.inf).argmax(axis=1))
 
-    def by_other_half(self, chosen: NDArray[np.intp]) -> Array:
-        """Return the scores of what each half chose, in the other half; shape (n_scenarios,), means of both.
-
-        ``chosen`` has shape (2, n_scenarios).
-        """
-        rows = np.arange(chosen.shape[1])
-        scores = [self.score[1 - half, rows, chosen[half]] for half in (0, 1)]
-        return np.asarray(np.mean(scores, axis=0), dtype=float)
+    def by_other_half(self, scores: Array) -> Array:
+        """Return :attr:`score` or :attr:`agreed` of what each half chose, in the other; means of both."""
+        rows, chosen = np.arange(len(self.frame)), self.choice_of_oracle
+        return np.asarray(np.mean([scores[1 - half, rows, chosen[half]] for half in (0, 1)], axis=0))
 
     @cached_property
     def choice_of_oracle(self) -> NDArray[np.intp]:
@@ -87,76 +90,35 @@ class Scenarios:
 
     def take(self, rows: NDArray[np.bool_]) -> Scenarios:
         """Return some of the scenarios."""
-        return Scenarios(
-            self.frame[rows].reset_index(drop=True),
-            self.techniques,
-            self.value[:, rows],
-            self.allowed[:, rows],
-            self.accuracy[:, rows],
-            {name: share[:, rows] for name, share in self.people.items()},
-            self.run[rows],
-        )
+        arrays = {
+            name: getattr(self, name)[:, rows] for name in ("value", "allowed", "accuracy", "agreement")
+        }
+        return replace(self, frame=self.frame[rows].reset_index(drop=True), run=self.run[rows], **arrays)
 
 
-def names_of(*tables: pd.DataFrame) -> tuple[str, ...]:
-    """Return the techniques of some tables of means, doing nothing first."""
-    names = {name for table in tables for name in table["technique"]}
-    return (UNTREATED, *sorted(names - {UNTREATED}))
-
-
-def scenarios_of(
-    rows: pd.DataFrame, atlas: Atlas, goal: str, techniques: Sequence[str] | None = None
-) -> Scenarios:
+def scenarios_of(rows: pd.DataFrame, goal: str) -> Scenarios:
     """Return the scenarios of rows with planted bias; scenarios without a value are left out.
 
-    ``rows`` are :attr:`~benchmark.atlas.tables.Tables.dose_rows`. ``techniques`` are those of the rows unless
-    given.
+    ``rows`` are :attr:`~benchmark.atlas.tables.Tables.dose_rows`.
     """
-    techniques = names_of(rows) if techniques is None else techniques
+    knows = {UNTREATED: NOTHING_KNOWN, **dict(zip(rows["technique"], rows["knows"], strict=True))}
+    techniques = (UNTREATED, *sorted(knows.keys() - {UNTREATED}))
     keys = list(SCENARIO)
-    frame = rows[[*keys, "card"]].drop_duplicates(keys).sort_values(keys, ignore_index=True)
+    frame = rows[[*keys, "card", "cluster"]].drop_duplicates(keys).sort_values(keys, ignore_index=True)
     index = pd.MultiIndex.from_frame(frame[keys])
+    rows = rows.assign(allowed=rows[REASON[goal]] == "")
 
     def array(column: str, half: str) -> Array:
         part = rows[rows["half"] == half].set_index([*keys, "technique"])[column].astype(float)
         return part.unstack("technique").reindex(index=index, columns=list(techniques)).to_numpy()
 
-    value, allowed, accuracy, *people = (
+    value, allowed, accuracy, agreement = (
         np.array([array(column, half) for half in HALVES])
-        for column in (VALUES[goal], ALLOWED[goal], "accuracy", *PEOPLE)
+        for column in (VALUES[goal], "allowed", "accuracy", AGREEMENT)
     )
-    frame["cluster"] = frame["card"].map(atlas.cluster_of)
-    frame["finer"] = [atlas.cluster_of(card, finer=True) for card in frame["card"]]
-    joined = {card for cards in atlas.finer.join.values() for card in cards}
-    frame["left_out"] = frame["finer"].where(frame["card"].isin(joined), frame["cluster"])
-    run = np.isfinite(allowed).any(axis=0)
-    whole = Scenarios(
-        frame, tuple(techniques), value, allowed == 1, accuracy, dict(zip(PEOPLE, people, strict=True)), run
-    )
+    run, states = np.isfinite(allowed).any(axis=0), tuple(knows[name] for name in techniques)
+    whole = Scenarios(frame, techniques, states, value, allowed == 1, accuracy, agreement, run)
     return whole.take(np.isfinite(value[:, :, 0]).all(axis=0))
-
-
-def hidden_scenarios_of(
-    rows: pd.DataFrame, atlas: Atlas, goal: str, techniques: Sequence[str]
-) -> tuple[Scenarios, Scenarios]:
-    """Return scenarios with hidden bias, in truth and as their owner sees them after planting more on top.
-
-    ``rows`` are :attr:`~benchmark.atlas.tables.Tables.hidden_rows`. In truth, techniques are trained on the
-    rows with hidden bias alone. The apparent values are means over levels that were planted on top.
-    """
-    truth = rows[(rows["test"] == TRUTH) & (rows["level"] == 0)]
-    apparent = rows[(rows["test"] == ORIGINAL) & (rows["level"] > 0)]
-    columns = ["dataset", "card", "bias", "hidden", "classifier", "technique", "half"]
-    means = dict.fromkeys([VALUES[goal], "accuracy", *PEOPLE], "mean")
-    averaged = apparent.groupby(columns, sort=False).agg({**means, ALLOWED[goal]: "min"})
-    in_truth, as_seen = (
-        scenarios_of(part.assign(level=part["hidden"]), atlas, goal, techniques)
-        for part in (truth, averaged.reset_index())
-    )
-    true_keys, seen_keys = (
-        pd.MultiIndex.from_frame(part.frame[list(SCENARIO)]) for part in (in_truth, as_seen)
-    )
-    return in_truth.take(true_keys.isin(seen_keys)), as_seen.take(seen_keys.isin(true_keys))
 
 
 def undo_reasons(scenarios: Scenarios, planted: pd.DataFrame, clean: pd.DataFrame) -> NDArray[np.object_]:
@@ -166,10 +128,11 @@ def undo_reasons(scenarios: Scenarios, planted: pd.DataFrame, clean: pd.DataFram
     gives nearly everybody the same answer on average. Or the bias hardly moves its discrimination.
     """
     keys = [name for name in SCENARIO if name != "level"]
-    columns = [GOAL_METRICS[EQUALISE], "accepted"]
+    columns = ["gap", "accepted"]
 
     def untreated(rows: pd.DataFrame, where: list[str]) -> pd.DataFrame:
         rows = rows[rows["technique"] == UNTREATED]
+        rows = rows.assign(gap=rows["accepted_favored"] - rows["accepted_deprived"])
         sums = (
             rows[columns].mul(rows["n"], axis=0).assign(n=rows["n"]).groupby([rows[k] for k in where]).sum()
         )

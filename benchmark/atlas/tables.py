@@ -6,7 +6,8 @@ import hashlib
 import io
 import json
 import lzma
-from collections.abc import Callable, Collection, Iterator, Mapping
+from collections import Counter
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import cached_property
@@ -17,11 +18,16 @@ import pandas as pd
 
 from benchmark.atlas.features import FEATURE_COLUMNS, LEVEL, part_features
 from benchmark.atlas.file import LITE, Atlas, digest_of
-from benchmark.atlas.means import MEAN_COLUMNS, part_means
-from benchmark.columns import BRITISH, ORIGINAL
+from benchmark.atlas.means import MEAN_COLUMNS, REFIT, part_means
+from benchmark.columns import BRITISH, MANIFEST_NAME, ORIGINAL
 from benchmark.errors import ReportError
+from benchmark.experiment.entries import TechniqueEntry
+from benchmark.experiment.expand import narrow
+from benchmark.experiment.plan import Experiment
 from benchmark.experiment.prepare import PreparedExperiment
 from benchmark.runs.finished import RunFrames
+from benchmark.runs.manifest import Manifest
+from benchmark.text.words import EMBEDDED, few, file_name
 from benchmark.text.writing import PACKED, SIX_DIGITS, csv_text, plain_or_packed, write_atomically, write_json
 
 MEANS, FEATURES, CELLS, MANIFEST = "means.csv", "features.csv", "cells.csv", "atlas.json"
@@ -29,6 +35,9 @@ MEANS, FEATURES, CELLS, MANIFEST = "means.csv", "features.csv", "cells.csv", "at
 
 N_CELLS = 50
 """Cells whose values are kept, so that they can be computed again."""
+
+DECIMALS = 5
+"""Decimals of means, which are shares: chance over few splits is larger."""
 
 CELL_METRICS = ("restoration_distance", "discrimination", "accuracy")
 _CELL = ("dataset", "bias", "beta", "technique", "classifier", "repetition")  # a release keeps its columns
@@ -52,17 +61,20 @@ class Tables:
 
     @cached_property
     def dose_rows(self) -> pd.DataFrame:
-        """The means that advice is fitted on: planted bias at pooled levels, and the original test."""
-        rows = self._pooled(self.advice_parts)
-        planted = (rows["unit"] == "dose") & (rows["level"] > 0) & (rows["hidden"] == 0)
-        return rows[planted & (rows["test"] == ORIGINAL)]
+        """The means that advice is fitted on: techniques with planted bias, at doses that are reached."""
+        rows = self._dose_means[self._dose_means["technique"] != REFIT]
+        return rows[rows["level"] > 0]
 
     @cached_property
     def clean_rows(self) -> pd.DataFrame:
-        """The means of the same parts without planted bias, on the original test."""
-        rows = self._pooled(self.advice_parts)
-        clean = (rows["unit"] == "dose") & (rows["level"] == 0) & (rows["hidden"] == 0)
-        return rows[clean & (rows["test"] == ORIGINAL)]
+        """The means of the same parts and techniques without planted bias."""
+        rows = self._dose_means[self._dose_means["technique"] != REFIT]
+        return rows[rows["level"] == 0]
+
+    @cached_property
+    def refit_rows(self) -> pd.DataFrame:
+        """The means of the refit at the same doses: how far the untreated learner is from itself."""
+        return self._dose_means[(self._dose_means["technique"] == REFIT) & (self._dose_means["level"] > 0)]
 
     @property
     def advice_parts(self) -> list[str]:
@@ -71,31 +83,25 @@ class Tables:
         return [name for name in self.atlas.advice or tuple(self.atlas.parts) if name in present] or [LITE]
 
     @cached_property
-    def hidden_rows(self) -> pd.DataFrame:
-        """The means of rows with hidden bias, for advice from planting on top."""
-        rows = self._pooled(self.atlas.planted)
-        return rows[rows["hidden"] > 0]
-
-    def _pooled(self, parts: Collection[str]) -> pd.DataFrame:
-        return self.means[self.means["part"].isin(set(parts)) & (self.means["pooled"] == 1)]
+    def entries(self) -> Mapping[str, TechniqueEntry]:
+        """The entries of the parts' techniques, by their names."""
+        parts = self.manifest["parts"].values()
+        return {
+            name: TechniqueEntry.model_validate(entry)
+            for part in parts
+            for name, entry in part["entries"].items()
+        }
 
     @cached_property
-    def _first_features(self) -> pd.DataFrame:
-        """The features of each level of bias in the first part of the file that has it."""
-        return _by_part(self.features, self.atlas).drop_duplicates(list(LEVEL))
+    def _dose_means(self) -> pd.DataFrame:
+        rows = self.means[self.means["part"].isin(self.advice_parts) & (self.means["pooled"] == 1)]
+        return rows[rows["unit"] == "dose"]
 
     @cached_property
     def dose_features(self) -> pd.DataFrame:
-        """The features of data with planted bias, without hidden bias."""
-        rows = self._first_features
-        return rows[(rows["hidden"] == 0) & (rows["unit"] == "dose")]
-
-    @cached_property
-    def hidden_features(self) -> pd.DataFrame:
-        """The features of data with hidden bias alone; the hidden gap is the level."""
-        rows = self._first_features
-        rows = rows[(rows["hidden"] > 0) & (rows["level"] == 0)]
-        return rows.assign(level=rows["hidden"])
+        """The features of data with planted doses, in the first part of the file that has the level."""
+        rows = self.features.drop_duplicates(list(LEVEL))
+        return rows[rows["unit"] == "dose"]
 
 
 def has_tables(folder: Path) -> bool:
@@ -133,8 +139,8 @@ def _present(file: Path) -> Iterator[Path]:
 
 
 TEXTS = frozenset(
-    {"version", "part", "dataset", "card", "cluster", "bias", "unit", "classifier", "test", "technique"}
-    | {"half", "reason_restore", "reason_equalize", "goal", "scenarios", "clusters", "recommender", "against"}
+    {"version", "part", "dataset", "card", "cluster", "bias", "unit", "classifier", "technique", "knows"}
+    | {"half", "reason_restore", "reason_equalize", "goal", "scenarios", "recommender", "against"}
     | {"chosen", "effect", "claim", "text", "fate", "evidence"}
 )
 """Columns of texts."""
@@ -160,126 +166,140 @@ def write_table(file: Path, frame: pd.DataFrame, digits: str | None = SIX_DIGITS
     return write_atomically(file, lzma.compress(text.encode(), preset=9) if packed else text)
 
 
-def write_tables(
-    folder: Path,
-    atlas: Atlas,
-    part: str,
-    run: RunFrames,
-    prepared: PreparedExperiment,
-    *,
-    digest: str,
-    replaced: Collection[str] = (),
-    say: Callable[[str], None] = lambda _: None,
-) -> tuple[Path, ...]:
-    """Write the tables of a part's run, joined with the rows of other parts in the folder; return the files.
+def is_piece(place: Path, digest: str) -> bool:
+    """Return whether a folder has the tables of one dataset in one part, of the experiment with a digest."""
+    return has_tables(place) and json.loads((place / MANIFEST).read_bytes())["digest"] == digest
 
-    ``digest`` is of the experiment that was run. If it is not as in the file, later runs of other parts are
-    not joined with it. ``replaced`` are parts whose rows may be out of date, because they are run next.
-    Raises a ReportError if the folder has rows of another part whose experiment has changed since, of another
-    version, or of a dataset with other rows.
+
+def is_finished(place: Path, experiment: Experiment) -> bool:
+    """Return whether a folder has the whole run of an experiment, which is expanded."""
+    if not (place / MANIFEST_NAME).is_file():
+        return False
+    manifest = Manifest.read(place / MANIFEST_NAME)
+    same = digest_of(Experiment.model_validate(manifest.experiment.settings)) == digest_of(experiment)
+    return same and plain_or_packed(place / "results.csv").is_file()
+
+
+def write_piece(
+    place: Path, atlas: Atlas, part: str, run: RunFrames, prepared: PreparedExperiment, digest: str
+) -> None:
+    """Write the tables of one dataset in a part's run; :func:`write_tables` joins them with all others."""
+    write_table(place / f"{MEANS}{PACKED}", part_means(run, part, atlas).round(DECIMALS), None)
+    if not atlas.advice or part in (*atlas.advice, LITE):
+        write_table(place / FEATURES, part_features(prepared, part, atlas))
+    write_table(place / CELLS, _drawn(_cells(run, part, atlas)), None)
+    write_json(place / MANIFEST, _facts(run, digest))
+
+
+def write_tables(folder: Path, atlas: Atlas, ran: Collection[tuple[str, str]] = ()) -> tuple[Path, ...]:
+    """Write the tables of all pieces in a folder, in the order of the atlas's file; return the files.
+
+    ``ran`` are parts and datasets that were just run; their experiments may be narrower than in the file.
+    Raises a ReportError if the folder has rows without a piece, pieces of another experiment, or pieces with
+    other rows of a dataset.
     """
-    before = _tables_before(folder, atlas, {part}, {*replaced})
-    before = _of_same_rows(before, folder, part, run, {*replaced})
-    say(f"{part}: means of {len(run.results):,} values ...")
-    means = _by_part(_joined(before.means, _rounded(part_means(run, part, atlas))), atlas)
-    cells = _joined(before.cells, _cells(run, part, atlas))
-    features = before.features
-    if not atlas.advice or part in (*atlas.advice, *atlas.planted, LITE):
-        say(f"{part}: features of the data ...")
-        features = _by_part(_joined(features, part_features(prepared, part, atlas)), atlas)
-    parts = {**before.manifest["parts"], part: _facts(run, digest)}
-    cells = cells.loc[cells.apply(_lot, axis=1).sort_values().index[:N_CELLS]]
+    found: dict[tuple[str, str], Path] = {}
+    expected: dict[tuple[str, str], str] = {}
+    for part, experiment in atlas.experiments.items():
+        for entry in experiment.datasets:
+            place = piece_place(folder, part, entry.name)
+            if has_tables(place):
+                found[part, entry.name] = place
+                expected[part, entry.name] = digest_of(narrow(experiment, datasets=[entry.name]))
+    facts = {key: json.loads((place / MANIFEST).read_bytes()) for key, place in found.items()}
+    _refuse_lost(folder, {*found})
+    others = [key for key in found if key not in ran and facts[key]["digest"] != expected[key]]
+    if others:
+        names = few([f"{dataset} of the part {part}" for part, dataset in others], 3)
+        raise ReportError(
+            f"{folder} has rows of another atlas",
+            expected="parts as the file has them",
+            got=f"other experiments: {names}",
+            remedy="run these as well, or name another folder by --output",
+        )
+    _refuse_other_rows(folder, facts)
+    means, features, cells = (
+        pd.concat([read_table(file, columns) for file in files], ignore_index=True)
+        if files
+        else pd.DataFrame(columns=list(columns))
+        for name, columns in ((MEANS, MEAN_COLUMNS), (FEATURES, FEATURE_COLUMNS), (CELLS, CELL_TABLE))
+        for files in [[p / name for p in found.values() if plain_or_packed(p / name).is_file()]]
+    )
+    for frame in (means, features, cells):
+        frame["version"] = atlas.version
+    for frame in (means, features):
+        frame["cluster"] = frame["card"].map(atlas.cluster_of)
     manifest = {
         "atlas": json.loads(atlas.model_dump_json()),
-        "parts": {name: parts[name] for name in atlas.experiments if name in parts},
+        "parts": {
+            part: _joined([facts[key] for key in found if key[0] == part])
+            for part in dict.fromkeys(part for part, _ in found)
+        },
     }
     return (
-        write_table(folder / f"{MEANS}{PACKED}", means),
+        write_table(folder / f"{MEANS}{PACKED}", means, None),
         write_table(folder / FEATURES, features),
-        write_table(folder / CELLS, cells.sort_values(list(CELL_TABLE[:8])), None),
+        write_table(folder / CELLS, _drawn(cells), None),
         write_json(folder / MANIFEST, manifest),
     )
 
 
-def _joined(*frames: pd.DataFrame) -> pd.DataFrame:
-    return pd.concat([frame for frame in frames if len(frame)], ignore_index=True)
+def piece_place(folder: Path, part: str, dataset: str) -> Path:
+    """Return the folder of one dataset in one part, of its run and of its tables."""
+    return folder / part / file_name(dataset)
 
 
-def _by_part(frame: pd.DataFrame, atlas: Atlas) -> pd.DataFrame:
-    """Return rows in the order of the atlas's parts."""
-    order = {name: i for i, name in enumerate(atlas.experiments)}
-    return frame.sort_values("part", key=lambda column: column.map(order), kind="stable")
-
-
-def _tables_before(folder: Path, atlas: Atlas, run: set[str], replaced: set[str]) -> Tables:
-    """Return the rows in a folder that stay: those of parts that are not run, or have not changed."""
+def _refuse_lost(folder: Path, pieces: set[tuple[str, str]]) -> None:
+    """Raise a ReportError if a folder's tables have rows of datasets whose pieces it lacks, as in a clone."""
     if not has_tables(folder):
-        means, features, cells = (
-            pd.DataFrame(columns=list(columns)) for columns in (MEAN_COLUMNS, FEATURE_COLUMNS, CELL_TABLE)
-        )
-        return Tables(means, features, cells, {"parts": {}})
-    tables = read_tables(folder)
-    version = tables.manifest["atlas"]["version"]
-    kept = {name: facts for name, facts in tables.manifest["parts"].items() if name not in run}
-    changed = [
-        name
-        for name, facts in kept.items()
-        if version != atlas.version
-        or any(
-            tables.atlas.cluster_of(card, finer=finer) != atlas.cluster_of(card, finer=finer)
-            for card in tables.means["card"].unique()
-            for finer in (False, True)
-        )
-        or name not in atlas.experiments
-        or facts["digest"] != digest_of(atlas.experiments[name])
-    ]
-    if refused := [name for name in changed if name not in replaced]:
+        return
+    parts = json.loads((folder / MANIFEST).read_bytes())["parts"]
+    rows = {(part, name) for part, facts in parts.items() for name in facts["data"]}
+    if lost := sorted(rows - {(part, name + end) for part, name in pieces for end in ("", EMBEDDED)}):
         raise ReportError(
-            f"{folder} has rows of another atlas",
-            expected=f"version {atlas.version}, and parts as the file has them",
-            got=f"version {version}, with other experiments in {', '.join(refused)}",
-            remedy="run these parts as well, or name another folder by --output",
+            f"{folder} has rows that are not computed in it",
+            expected="a folder for each part and dataset of its tables",
+            got=f"none for {few([f'{dataset} of the part {part}' for part, dataset in lost], 3)}",
+            remedy="name another folder by --output, or run these as well",
         )
-    return _of_parts(tables, {name: facts for name, facts in kept.items() if name not in changed})
 
 
-def _of_parts(tables: Tables, parts: Mapping[str, Any]) -> Tables:
-    """Return the rows of some parts; ``parts`` are their facts."""
-    means, features, cells = (
-        frame[frame["part"].isin(list(parts))] for frame in (tables.means, tables.features, tables.cells)
-    )
-    return Tables(means, features, cells, {"parts": parts})
+def _refuse_other_rows(folder: Path, facts: Mapping[tuple[str, str], Mapping[str, Any]]) -> None:
+    """Raise a ReportError if two parts have other rows of a dataset."""
+    known: dict[str, tuple[str, str]] = {}
+    for (part, _), piece in facts.items():
+        for name, data in piece["data"].items():
+            other, digest = known.setdefault(name, (part, data["rows_digest"]))
+            if digest != data["rows_digest"]:
+                raise ReportError(
+                    f"The part {part} has other rows of {name} than the part {other} in {folder}",
+                    expected="the same rows, with the same label and groups, in all parts",
+                    got=f"rows {data['rows_digest'][:12]}, and {digest[:12]}",
+                    remedy=f"run both on the same card and files: --part {part} {other} --datasets "
+                    f"{name.removesuffix(EMBEDDED)} --fresh; or name another folder by --output",
+                )
 
 
-def _of_same_rows(tables: Tables, folder: Path, part: str, run: RunFrames, replaced: set[str]) -> Tables:
-    """Return tables without the parts in ``replaced`` that have other rows of a dataset than the run.
-
-    Raises a ReportError if another part has.
-    """
-    rows = {dataset.name: dataset.test_digest for dataset in run.manifest.datasets}
-    parts = tables.manifest["parts"]
-    differing = {
-        name: [
-            d for d, data in facts["data"].items() if rows.get(d, data["rows_digest"]) != data["rows_digest"]
-        ]
-        for name, facts in parts.items()
-    }
-    refused = {name: datasets for name, datasets in differing.items() if datasets and name not in replaced}
-    if refused:
-        name, datasets = next(iter(refused.items()))
-        raise ReportError(
-            f"The part {part} has other rows of {datasets[0]} than the part {name} in {folder}",
-            expected="the same rows, with the same label and groups, in all parts",
-            got=f"rows {rows[datasets[0]][:12]}, and {parts[name]['data'][datasets[0]]['rows_digest'][:12]}",
-            remedy=f"run all parts on the same card and files: --part {' '.join([part, *refused])}; or name "
-            "another folder by --output",
-        )
-    return _of_parts(tables, {name: facts for name, facts in parts.items() if not differing[name]})
+def _joined(pieces: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
+    """Return the facts of a part from those of its datasets: sums, and what any of them names."""
+    sums: dict[str, Counter[str]] = {"cells": Counter(), "seconds": Counter()}
+    for piece in pieces:
+        for name, total in sums.items():
+            total.update(piece[name])
+    merged = {name: _merged(piece[name] for piece in pieces) for name in ("versions", "entries", "data")}
+    processors = [kind for piece in pieces for kind in piece["processors"]]
+    distinct = [kind for i, kind in enumerate(processors) if kind not in processors[:i]]
+    return {**{name: dict(total) for name, total in sums.items()}, "processors": distinct, **merged}
 
 
-def _rounded(frame: pd.DataFrame) -> pd.DataFrame:
-    """Return a frame as it is read back, so that joined tables do not depend on the order of runs."""
-    return _read(io.StringIO(csv_text(frame, SIX_DIGITS)), tuple(frame.columns))
+def _merged(mappings: Iterable[Mapping[str, Any]]) -> dict[str, Any]:
+    return {name: value for mapping in mappings for name, value in mapping.items()}
+
+
+def _drawn(cells: pd.DataFrame) -> pd.DataFrame:
+    """Return the cells with the lowest lots, in the order of their names."""
+    lots = cells.apply(_lot, axis=1).sort_values()
+    return cells.loc[lots.index[:N_CELLS]].sort_values(list(CELL_TABLE[:8]))
 
 
 def _cells(run: RunFrames, part: str, atlas: Atlas) -> pd.DataFrame:
@@ -300,7 +320,7 @@ def _lot(cell: pd.Series) -> str:
 
 
 def _facts(run: RunFrames, digest: str) -> dict[str, Any]:
-    """Return facts on the run of a part: its cells, times and versions, and its data."""
+    """Return facts on the run of one dataset in a part: its cells, times and versions, and its data."""
     manifest = run.manifest
     return {
         "digest": digest,
@@ -308,6 +328,7 @@ def _facts(run: RunFrames, digest: str) -> dict[str, Any]:
         "seconds": manifest.durations_in_seconds,
         "versions": manifest.versions,
         "processors": list(manifest.processors),
+        "entries": {t.name: t.model_dump(mode="json") for t in manifest.techniques if not t.refit},
         "data": {
             dataset.name: {
                 "card_digest": dataset.card_digest,

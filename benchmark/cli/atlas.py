@@ -1,6 +1,7 @@
 """``betabench atlas``: the answer of an atlas, and its page."""
 
 import argparse
+import itertools
 from pathlib import Path
 
 from benchmark.cli.common import EXIT_OK, Options
@@ -26,9 +27,9 @@ def execute(options: argparse.Namespace) -> int:
         say(console, f"Goal: {goal}", "bold")
         for sentence in adviser.advise(goal).sentences:
             say(console, sentence)
-        for kind, heading in WORDS["regret"].items():
-            if lines := adviser.comparison(goal, kind):
-                say(console, heading, "bold")
+        for (kind, heading), dose in itertools.product(WORDS["regret"].items(), adviser.doses):
+            if lines := adviser.comparison(goal, kind, dose):
+                say(console, f"{heading}, dose {dose:g}", "bold")
                 for line in lines:
                     say(console, line)
     if options.html is not None:

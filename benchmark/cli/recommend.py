@@ -17,7 +17,12 @@ def add_options(option: Options) -> None:
     )
     biases = "the feared bias: label, borderline, selection or under_representation_label; default: unknown"
     option("--bias KIND", biases)
-    option("--dose DOSE", "the label gap that the bias may have added, such as 0.1", type=float)
+    option("--dose DOSE", "the label gap that the bias may have added; default: 0.1", type=float)
+    option(
+        "--knows STATE",
+        "what you know of it, such as gap or refusals_50; default: nothing",
+        default="nothing",
+    )
     option("--stage STAGE", "what may be changed: pre (the data), in (the training), post (the predictions)")
     option("--classifier NAME", "the learner; default: c45", default="c45")
     option("--group-unknown", "the group of new people is not known when they are decided on")
@@ -43,6 +48,7 @@ def execute(options: argparse.Namespace) -> int:
         **named,
         bias=options.bias,
         dose=options.dose,
+        knows=options.knows,
         stage=options.stage,
         learner=options.classifier,
         group_known=not options.group_unknown,

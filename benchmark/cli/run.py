@@ -129,17 +129,15 @@ def _execute_atlas(parameters: dict[str, Any], parts: list[str] | None) -> int:
 
     console = parameters["console"]
     finished = run_atlas(parameters.pop("experiment"), parts=parts or (), **parameters)
-    ok = True
-    for name, part in finished.parts.items():
-        if part.estimate is not None:
-            say(console, f"{name}: {part.estimate}")
-        elif part.outcome is not None:
-            ok &= part.outcome.ok
-            console.print(
-                f"{name}: {len(part.outcome.cells):,} cells, {part.outcome.computed:,} of them computed now "
-                f"in {part.outcome.seconds:.0f} s",
-                highlight=False,
-            )
+    for part, estimate in finished.estimates.items():
+        say(console, f"{part}: {estimate}")
+    counts: dict[str, Counter[str]] = {}
+    for (part, _), numbers in finished.ran.items():
+        counts.setdefault(part, Counter()).update(numbers)
+    for part, numbers in counts.items():
+        done = f"{numbers['planned']:,} cells, {numbers['computed_in_this_run']:,} of them computed now"
+        console.print(f"{part}: {done if numbers else 'finished before'}", highlight=False)
     for path in finished.written:
         console.print(f"written: {path}", highlight=False)
-    return EXIT_OK if ok else EXIT_FAILED
+    accidents = {"failed", "crashed", "timeout"}
+    return EXIT_FAILED if any(accidents & numbers.keys() for numbers in counts.values()) else EXIT_OK

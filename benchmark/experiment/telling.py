@@ -109,6 +109,22 @@ class Telling(BaseModel):
         drawn = ("m", "wrong", "draws") if self.fact in _EXAMINED else ()
         return {**vars(_numbers(self, technique, planted)), **{name: getattr(self, name) for name in drawn}}
 
+    @property
+    def exact(self) -> bool:
+        """Whether the fact is told without an error."""
+        return not self._changed.keys() & {"kind", "factor", "feared", "deprived", "favored", "wrong"}
+
+    @property
+    def state(self) -> str:
+        """The state of knowledge as a short name, by its content alone: gap, half_gap, refusals_50."""
+        share = {0.5: "half_", 1.0: "", 2.0: "twice_"}.get(self.factor, f"{self.factor:g}_times_")
+        name = share + self.fact if self.feared is None else f"feared_{self.feared:g}"
+        name += f"_{self.m}" if self.fact in _EXAMINED else ""
+        name += f"_wrong_{self.wrong:g}" if self.wrong else ""
+        name += f"_{self.deprived:+g}_{self.favored:+g}" if self.deprived or self.favored else ""
+        name += f"_{self.width:g}" if self.fact == "bounds" else ""
+        return name + ("_wrong_kind" if self.kind == "wrong" else "")
+
     def tells(self, technique: type[Technique] | Technique, entry: str | None = None) -> bool:
         """Return whether a technique is run with this telling, in an entry if its name is given."""
         needed = bool(technique.knows) and max(technique.knows, key=FACTS.index) == self.fact

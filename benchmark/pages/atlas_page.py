@@ -11,7 +11,7 @@ import pandas as pd
 from markupsafe import Markup
 
 from benchmark.atlas.adviser import WORDS, Adviser, Stage, name_of
-from benchmark.atlas.means import BY_CHANCE, VALUES
+from benchmark.atlas.means import NOTHING_KNOWN, REASON, VALUES
 from benchmark.atlas.recommenders import DROP_TECHNIQUE
 from benchmark.columns import GOALS, RESTORE, UNTREATED
 from benchmark.pages.html import in_script, render, scripts
@@ -19,7 +19,7 @@ from benchmark.pages.html import in_script, render, scripts
 ANY = "any"
 """Value of a choice that restricts nothing."""
 _OF_DOT = ["technique", "card"]
-_NUMBERS = [*VALUES.values(), "accuracy", "given_back", BY_CHANCE]
+_NUMBERS = [*VALUES.values(), "accuracy", "agreement"]
 
 
 def choices_of(adviser: Adviser) -> dict[str, list[str]]:
@@ -28,7 +28,8 @@ def choices_of(adviser: Adviser) -> dict[str, list[str]]:
     return {
         "goal": list(GOALS),
         "bias": [ANY, *(bias for bias in WORDS["bias"] if bias in {*frame["bias"]})],
-        "dose": [ANY, *(f"{dose:g}" for dose in sorted({*frame["level"]}))],
+        "dose": [f"{dose:g}" for dose in adviser.doses],
+        "knows": [NOTHING_KNOWN, *adviser.tellings],
         "classifier": list(adviser.learners),
         "group": ["known", "unknown"],
         "stage": [ANY, *WORDS["stage"]],
@@ -38,12 +39,13 @@ def choices_of(adviser: Adviser) -> dict[str, list[str]]:
 def sentences_of(adviser: Adviser) -> Iterator[tuple[str, str, tuple[str, ...]]]:
     """Yield for each combination of choices its key, the technique of the advice, and its sentences."""
     for values in itertools.product(*choices_of(adviser).values()):
-        goal, bias, dose, learner, group, stage = values
+        goal, bias, dose, knows, learner, group, stage = values
         of_stage: Stage | None = None if stage == ANY else stage  # type: ignore[assignment]
         advice = adviser.advise(
             goal,
             bias=None if bias == ANY else bias,
-            dose=None if dose == ANY else float(dose),
+            dose=float(dose),
+            knows=knows,
             stage=of_stage,
             learner=learner,
             group_known=group == "known",
@@ -77,8 +79,13 @@ def atlas_page(adviser: Adviser) -> str:
         version=adviser.atlas.version,
         words=WORDS,
         choices=choices_of(adviser),
+        states={state: told.words for state, told in adviser.tellings.items()},
         comparison={
-            goal: {words: adviser.comparison(goal, kind) for kind, words in WORDS["regret"].items()}
+            goal: {
+                f"{words}, dose {dose:g}": adviser.comparison(goal, kind, dose)
+                for kind, words in WORDS["regret"].items()
+                for dose in adviser.doses
+            }
             for goal in GOALS
         },
         claims=adviser.claims.to_dict("records"),
@@ -95,7 +102,7 @@ def _rows(adviser: Adviser) -> dict[str, dict[str, dict[str, list[Any]]]]:
 
     They are means over both halves of the splits, over editions of a card, and over biases and levels.
     """
-    _, biases, levels, learners, *_ = choices_of(adviser).values()
+    _, biases, levels, _, learners, *_ = choices_of(adviser).values()
     rows = pd.concat([adviser.tables.dose_rows, _oracles(adviser)], ignore_index=True)
     level_of_rows = rows["level"].map("{:g}".format)
     table: dict[str, dict[str, dict[str, list[Any]]]] = {}
@@ -103,11 +110,11 @@ def _rows(adviser: Adviser) -> dict[str, dict[str, dict[str, list[Any]]]]:
         some = rows[
             (rows["classifier"] == learner)
             & ((bias == ANY) | (rows["bias"] == bias))
-            & ((dose == ANY) | (level_of_rows == dose))
+            & (level_of_rows == dose)
         ]
         means = some.groupby([*_OF_DOT, "bias", "level"])[_NUMBERS].mean().groupby(level=_OF_DOT).mean()
         shown = means.round(4).astype(object).where(means.notna(), None)
-        reasons = pd.DataFrame({goal: _most_frequent(some, f"reason_{goal}") for goal in GOALS})
+        reasons = pd.DataFrame({goal: _most_frequent(some, REASON[goal]) for goal in GOALS})
         found = table.setdefault(f"{learner}|{bias}|{dose}", {})
         for (technique, card), *entries in shown.join(reasons).itertuples():
             found.setdefault(technique, {})[card] = entries
@@ -117,10 +124,9 @@ def _rows(adviser: Adviser) -> dict[str, dict[str, dict[str, list[Any]]]]:
 def _failed(adviser: Adviser) -> dict[str, dict[str, list[str]]]:
     """Return the datasets on which each technique fails, by goal, bias, dose and learner, for all choices."""
     failed = {}
-    for goal, bias, dose, learner in itertools.product(*list(choices_of(adviser).values())[:4]):
-        records = adviser.records(
-            goal, learner, None if bias == ANY else bias, None if dose == ANY else float(dose)
-        )
+    goals, biases, doses, _, learners, *_ = choices_of(adviser).values()
+    for goal, bias, dose, learner in itertools.product(goals, biases, doses, learners):
+        records = adviser.records(goal, learner, None if bias == ANY else bias, float(dose))
         failed["|".join((goal, bias, dose, learner))] = {
             name: list(record.failed) for name, record in records.items() if record.failed
         }
@@ -132,10 +138,10 @@ def _oracles(adviser: Adviser) -> pd.DataFrame:
     scores = []
     for goal in GOALS:
         scenarios = adviser.scenarios[goal]
-        table = scenarios.frame.assign(**{VALUES[goal]: scenarios.by_other_half(scenarios.choice_of_oracle)})
+        table = scenarios.frame.assign(**{VALUES[goal]: scenarios.by_other_half(scenarios.score)})
         scores.append(table.groupby(["classifier", "bias", "level", "card"])[VALUES[goal]].mean())
     both = pd.concat(scores, axis=1, join="inner").reset_index()
-    return both.assign(technique="oracle", **{f"reason_{goal}": "" for goal in GOALS})
+    return both.assign(technique="oracle", **dict.fromkeys(REASON.values(), ""))
 
 
 def _most_frequent(rows: pd.DataFrame, column: str) -> pd.Series:

@@ -23,25 +23,22 @@ SMALL: dict[str, Any] = {
 }
 
 
-def test_the_shipped_atlas_has_parts_that_advice_and_planting_name() -> None:
+def test_the_shipped_atlas_has_parts_that_advice_names() -> None:
     atlas = load_atlas("atlas")
     parts = atlas.chosen()
-    assert {*atlas.advice, *atlas.planted} <= {*parts}
+    assert {*atlas.advice} <= {*parts}
     assert "lite" not in parts
     assert list(atlas.chosen(lite=True)) == ["lite"]
-    assert list(atlas.chosen(("acs", "core_c45"))) == ["core_c45", "acs"]
+    assert list(atlas.chosen(("people", "trees"))) == ["trees", "people"]
     for part in parts.values():
         assert part.paired_betas
         assert part.train == "data"
         assert part.techniques[0].name == "none"
 
 
-def test_clusters_join_files_that_share_persons_and_the_second_line_splits_the_survey() -> None:
+def test_clusters_join_files_that_share_persons() -> None:
     atlas = load_atlas("atlas")
     assert atlas.cluster_of("compas_violent") == atlas.cluster_of("human_recidivism") == "compas"
-    assert atlas.cluster_of("acs_income") == atlas.cluster_of("acs_mobility") == "acs"
-    assert atlas.cluster_of("acs_income", finer=True) == "acs_income"
-    assert atlas.cluster_of("adult", finer=True) == atlas.cluster_of("kdd_census", finer=True)
     assert atlas.cluster_of("adult") != atlas.cluster_of("kdd_census")
 
 
@@ -61,7 +58,6 @@ def test_broken_parts_are_named_together() -> None:
     ("changes", "message"),
     [
         ({"clusters": {"a": ["x"], "b": ["x"]}}, "is in two clusters"),
-        ({"finer": {"split": ["nobody"]}}, "there is no cluster"),
         ({"advice": ["three"]}, "there is no part"),
     ],
 )

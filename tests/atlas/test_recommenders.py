@@ -14,32 +14,29 @@ from benchmark.atlas.comparison import RECOMMENDERS, compared, components_of, wr
 from benchmark.atlas.file import Rules
 from benchmark.atlas.recommenders import (
     AVERAGE,
-    BOTH,
     DATA,
     DROP,
     KIND,
     LETTERS,
     NOTHING,
     ORACLE,
-    PLANTING,
     recommended,
-    recommended_with_planting,
 )
-from benchmark.atlas.regret import REGRET_COLUMNS, verdict
+from benchmark.atlas.regret import REGRET_COLUMNS, power_of_rule, verdict
 from benchmark.atlas.scenarios import Scenarios, scenarios_of
-from benchmark.atlas.tables import read_tables
+from benchmark.atlas.tables import read_table, read_tables
 from benchmark.errors import ReportError
-from tests.helpers.atlases import ATLAS, Gain, alike, by_kind, by_rate, write_atlas
+from tests.helpers.atlases import TOLD, Gain, alike, by_kind, by_rate, write_atlas
 
 
 def scenarios(folder: Path, gain: Gain, n_clusters: int = 12) -> tuple[Scenarios, pd.DataFrame]:
     tables = read_tables(write_atlas(folder, gain, n_clusters=n_clusters))
-    return scenarios_of(tables.dose_rows, ATLAS, "restore"), tables.features
+    return scenarios_of(tables.dose_rows, "restore"), tables.features
 
 
 def table_of(folder: Path, gain: Gain) -> pd.DataFrame:
     write_comparison(write_atlas(folder, gain))
-    return pd.read_csv(folder / RECOMMENDERS, keep_default_na=False, na_values={"regret": [""]})
+    return read_table(folder / RECOMMENDERS, REGRET_COLUMNS)
 
 
 @pytest.mark.parametrize(
@@ -78,7 +75,7 @@ def test_choices_for_a_cluster_do_not_depend_on_its_values(tmp_path: Path, gain:
 def test_the_oracle_is_scored_on_the_half_that_it_did_not_choose_on(tmp_path: Path) -> None:
     whole, features = scenarios(tmp_path, alike)
     value = np.full_like(whole.value, 0.1)
-    value[0, :, 1] = value[1, :, 2] = 0.0  # each half has a best technique of its own
+    value[0, :, 1] = value[1, :, 3] = 0.0  # each half has a best technique of its own
     scores = recommended(replace(whole, value=value), features)[ORACLE].score
     np.testing.assert_allclose(scores, 0.1)
 
@@ -94,33 +91,26 @@ def test_a_choice_that_is_not_allowed_counts_as_doing_nothing(tmp_path: Path) ->
 def test_all_recommenders_are_compared_for_both_goals(tmp_path: Path) -> None:
     parts = list(compared(read_tables(write_atlas(tmp_path, alike))))
     assert [(part.goal, part.kind) for part in parts] == [("restore", "all"), ("equalize", "all")]
-    assert {*parts[0].choices} == {*LETTERS} - {PLANTING, BOTH}
+    assert [{*part.choices} for part in parts] == [{*LETTERS, "gap"}, {*LETTERS}]
 
 
-def by_cluster(technique: str, kind: str, rate: float) -> float:
-    """In this world each dataset has its technique, which neither kind nor features tell."""
-    return 0.06 if technique == ("massaging", "reweighing")[int(rate * 1e6) % 2] else 0.0
+def test_blind_rules_choose_no_technique_that_is_told_something(tmp_path: Path) -> None:
+    whole, features = scenarios(tmp_path, alike)
+    choices = recommended(whole, features)
+    chosen = {name: {*" ".join(choice.chosen).split()} for name, choice in choices.items()}
+    assert chosen.pop("gap") == {TOLD}
+    assert not any(TOLD in names for names in chosen.values())
+    assert choices["gap"].score.mean() < choices[ORACLE].score.mean() - 0.02
+    assert "gap" not in recommended(whole, features, told=False)
 
 
-def test_planting_wins_where_only_the_rows_themselves_tell(tmp_path: Path) -> None:
-    whole, features = scenarios(tmp_path, by_cluster, 8)
-    choices = recommended_with_planting(whole, whole, whole, features, features)
-    regret = {name: (choice.score - choices[ORACLE].score).mean() for name, choice in choices.items()}
-    assert regret[PLANTING] == pytest.approx(0, abs=1e-9)
-    assert regret[BOTH] == pytest.approx(0, abs=0.003)
-    assert min(regret[name] for name in (DROP, AVERAGE, KIND)) > 0.02
-
-
-def test_advice_with_planting_does_not_see_the_true_values_of_its_cluster(tmp_path: Path) -> None:
-    whole, features = scenarios(tmp_path, by_kind, 8)
-    here = (whole.frame["cluster"] == "data7").to_numpy()
-    value = whole.value.copy()
-    value[:, here] = np.random.default_rng(0).random(value[:, here].shape)
-    changed = replace(whole, value=value)
-    before = recommended_with_planting(whole, whole, whole, features, features)
-    after = recommended_with_planting(changed, whole, changed, features, features)
-    for name in (AVERAGE, KIND, DATA, PLANTING, BOTH):
-        assert [*np.array(before[name].chosen)[here]] == [*np.array(after[name].chosen)[here]], name
+def test_the_power_of_the_rule_grows_with_what_advice_takes() -> None:
+    regret, difference = np.full(30, 0.02), np.random.default_rng(0).normal(0.0, 0.02, 30)
+    power = [power_of_rule(regret, difference, share, Rules()) for share in (0.0, 0.5, 0.75, 2.0)]
+    assert power == sorted(power)
+    assert power[0] < 0.06
+    assert power[-1] > 0.99
+    assert power_of_rule(regret[:5], difference[:5], 2.0, Rules()) == 0  # with few clusters nothing is known
 
 
 def test_the_oracle_takes_no_technique_that_is_not_allowed(tmp_path: Path) -> None:

@@ -16,7 +16,10 @@ from benchmark.atlas.means import MEAN_COLUMNS
 from benchmark.atlas.tables import CELLS, FEATURES, MANIFEST, MEANS
 from benchmark.text.writing import csv_text
 
-TECHNIQUES = ("none", "drop_sensitive", "massaging", "reweighing", "threshold_optimizer")
+TOLD = "gap_weights"
+"""The technique that is told the gap."""
+
+TECHNIQUES = ("none", "drop_sensitive", "massaging", "reweighing", "threshold_optimizer", TOLD)
 KINDS, DOSES, HALVES = ("label", "selection"), (0.05, 0.1), ("odd", "even")
 
 ATLAS = Atlas.model_validate(
@@ -45,8 +48,8 @@ def by_rate(technique: str, kind: str, rate: float) -> float:
 
 
 def alike(technique: str, kind: str, rate: float) -> float:
-    """In this world leaving the group out helps a little, and no technique helps more."""
-    return 0.02 if technique != "none" else 0.0
+    """In this world leaving the group out helps a little, and no technique that knows nothing helps more."""
+    return {"none": 0.0, TOLD: 0.05}.get(technique, 0.02)
 
 
 def write_atlas(folder: Path, gain: Gain, *, n_clusters: int = 12, seed: int = 1) -> Path:
@@ -64,7 +67,7 @@ def write_atlas(folder: Path, gain: Gain, *, n_clusters: int = 12, seed: int = 1
                 "cluster": dataset,
                 "bias": kind,
             }
-            place |= {"hidden": 0.0, "level": dose, "unit": "dose"}
+            place |= {"level": dose, "unit": "dose"}
             features.append(
                 place
                 | {"rows": 10_000 if odd else 100, "columns": 8, "share_deprived": 0.7 if odd else 0.1}
@@ -75,13 +78,11 @@ def write_atlas(folder: Path, gain: Gain, *, n_clusters: int = 12, seed: int = 1
                 value = 0.1 - gain(technique, kind, rate) + rng.normal(0, 0.002)
                 means.append(
                     place
-                    | {"beta": 0.3, "pooled": 1, "classifier": "c45", "test": "original"}
-                    | {"technique": technique, "half": half, "n": 5, "missing": 0}
-                    | {"restoration_distance": value, "distance": value, "discrimination": value}
+                    | {"beta": 0.3, "pooled": 1, "classifier": "c45", "technique": technique}
+                    | {"knows": "gap" if technique == TOLD else "nothing", "half": half, "n": 5, "missing": 0}
+                    | {"restoration_distance": value, "distance": value, "agreement": 0.95 - value / 2}
                     | {"accuracy": 0.8 + rng.normal(0, 0.002), "accepted": 0.5, "accepted_deprived": 0.4}
-                    | {"accepted_favored": 0.6, "agreement": 0.9, "given_back": 0.5, "paid": 0.1}
-                    | {"in_their_place": 0.1, "given_back_by_chance": 0.2, "allowed_restore": 1}
-                    | {"reason_restore": "", "allowed_equalize": 1, "reason_equalize": ""}
+                    | {"accepted_favored": 0.6, "reason_restore": "", "reason_equalize": ""}
                 )
     folder.mkdir(parents=True, exist_ok=True)
     (folder / MEANS).write_text(csv_text(pd.DataFrame(means)[list(MEAN_COLUMNS)]))
@@ -89,6 +90,8 @@ def write_atlas(folder: Path, gain: Gain, *, n_clusters: int = 12, seed: int = 1
     columns = ["version", "part", "dataset", "bias", "beta", "technique", "classifier", "repetition"]
     columns += ["restoration_distance", "discrimination", "accuracy"]
     (folder / CELLS).write_text(",".join(columns) + "\n")
-    manifest = {"atlas": json.loads(ATLAS.model_dump_json()), "parts": {}}
+    entries = {name: {"technique": name} for name in TECHNIQUES}
+    entries[TOLD]["told"] = {"fact": "gap"}
+    manifest = {"atlas": json.loads(ATLAS.model_dump_json()), "parts": {"core": {"entries": entries}}}
     (folder / MANIFEST).write_text(json.dumps(manifest))
     return folder

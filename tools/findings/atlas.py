@@ -9,6 +9,7 @@ from __future__ import annotations
 import json
 import re
 import sys
+from collections.abc import Sequence
 from functools import cache
 from math import isnan
 from pathlib import Path
@@ -18,16 +19,8 @@ import pandas as pd
 from benchmark.atlas.adviser import Adviser
 from benchmark.atlas.comparison import Compared, compared
 from benchmark.atlas.description import tables_digest
-from benchmark.atlas.recommenders import (
-    AVERAGE,
-    DROP,
-    KIND,
-    LETTERS,
-    NOTHING,
-    ORACLE,
-    cluster_means,
-)
-from benchmark.atlas.regret import ALL, HIDDEN, TO_UNDO, rows_of
+from benchmark.atlas.recommenders import LETTERS, NOTHING, ORACLE, cluster_means
+from benchmark.atlas.regret import ALL, DOSE, NAMED, rows_of
 from benchmark.columns import EQUALISE, GOALS, RESTORE
 from benchmark.figures import style
 from benchmark.figures.page import Page, RowLabels
@@ -56,69 +49,62 @@ def adviser() -> Adviser:
 @cache
 def sets() -> dict[tuple[str, str], Compared]:
     """Return the compared recommenders by goal and kind of scenarios."""
-    return {(part.goal, part.kind): part for part in compared(adviser().tables, (ALL,))}
-
-
-def contrasts(goal: str) -> pd.DataFrame:
-    """Return the contrasts with the simple rule, by recommender."""
-    return rows_of(adviser().recommenders, goal, against=adviser().verdicts[goal].simple)
+    return {(part.goal, part.kind): part.at_dose() for part in compared(adviser().tables)}
 
 
 def findings() -> str:
     """Return the page of findings."""
-    verdicts = adviser().verdicts
-    shown = [goal for goal in GOALS if verdicts[goal].advice in verdicts[goal].by]
+    verdicts, doses = adviser().verdicts, adviser().doses
+    shown = [(goal, dose) for (goal, dose), verdict in verdicts.items() if verdict.advice in verdict.by]
     n_clusters = int(rows_of(adviser().recommenders, RESTORE).loc[NOTHING, "n_clusters"])
-    worth = f"Advice beats simple rules on data that it has not seen to {' and to '.join(shown)}."
+    worth = "Advice beats simple rules on data that it has not seen to " + " and to ".join(
+        f"{goal} at dose {dose:g}" for goal, dose in shown
+    )
     if not shown:
         worth = (
-            "Advice by kind of bias, dose or features is not shown to beat simple rules on data that it has "
-            f"not seen. This holds for both goals, over {n_clusters} groups of datasets."
+            "Without knowledge of the bias, advice by kind, dose or features is not shown to beat simple rules "
+            "on data that it has not seen. This holds for both goals and each dose"
         )
-    simple = {goal: LETTERS[verdicts[goal].simple].split(") ")[1] for goal in GOALS}
-    rules = f"The simple rule to restore is: {simple[RESTORE]}. To equalize, it is: {simple[EQUALISE]}."
-    if len({*simple.values()}) == 1:
-        rules = f"The simple rule for both goals is: {simple[RESTORE]}."
-    detectable = {goal: three(float(contrasts(goal)["detectable"][KIND])) for goal in GOALS}
     reading = [
-        "**How to read it.** Regret: how much farther from the goal a choice is than the best technique, "
-        "chosen on other splits. Percent: share of that technique's gain over doing nothing. Brackets: 95 % "
-        "intervals, not corrected.",
-        *_average_in_doubt(),
+        "**How to read it.** Regret: how much farther from the goal a choice is than the best technique that "
+        "knows nothing, chosen on other splits. Below 0 it is nearer. Percent: agreement with the clean "
+        "model. Brackets: 95 % intervals, not corrected.",
+        *_named(),
+        *_power(),
         *_nothing_to_restore(),
         *(
-            f"{claim['text']} **{claim['fate'].capitalize()}**: {_SHORT.sub('', claim['evidence'])}."
+            f"{claim['text']} **{claim['fate'].capitalize()}**, at dose {DOSE:g}: "
+            f"{_SHORT.sub('', claim['evidence'])}."
             for claim in adviser().claims.to_dict("records")
         ),
-        "**Smallest difference** shown in four of five cases, (d) against the simple rule: "
-        f"{detectable[RESTORE]} to restore, {detectable[EQUALISE]} to equalize.",
         *_to_run(),
         "**What would change our mind.** More groups of datasets: advice that wins by less is not seen here.",
     ]
     picture = "![Regret of each recommender, with a dot for each group of datasets](figures/regret.png)"
-    title = "Is advice on techniques worth anything on data that it has not seen?"
-    return finding(title, f"**{worth}** {rules}", picture, [_table()], reading)
+    title = "What must you know to undo a bias, on data that advice has not seen?"
+    tables = [_table(RESTORE, doses), _table(EQUALISE, doses)]
+    return finding(title, f"**{worth}, over {n_clusters} groups of datasets.**", picture, tables, reading)
 
 
-def _table() -> str:
-    """Return the table of recommenders, by goal and set of scenarios."""
-    sets = [(goal, kind) for kind in (ALL, TO_UNDO, HIDDEN) for goal in GOALS]
-    sets = [(goal, kind) for goal, kind in sets if len(rows_of(adviser().recommenders, goal, kind=kind))]
-    among = {ALL: "", TO_UNDO: ", something to restore", HIDDEN: ", hidden bias"}
-    names = [goal + among[kind] for goal, kind in sets]
-    frames = [rows_of(adviser().recommenders, goal, kind=kind) for goal, kind in sets]
+def _table(goal: str, doses: Sequence[float]) -> str:
+    """Return the table of recommenders for a goal, by dose: what they know comes first."""
+    frames = [rows_of(adviser().recommenders, goal, dose) for dose in doses]
+    names = [*LETTERS, *adviser().tellings] if goal == RESTORE else [*LETTERS]
     lines = []
-    for name, words in LETTERS.items():
-        if name == ORACLE:  # 0 by definition
-            continue
-        cells = [_regret(frame.loc[name]) if name in frame.index else "" for frame in frames]
-        lines.append([words, *cells])
-    return table(["recommender", *names], lines)
+    for name in names:
+        if name != ORACLE and any(name in frame.index for frame in frames):  # its regret is 0 by definition
+            words = (
+                ["nothing", LETTERS[name]] if name in LETTERS else [adviser().title(name), "best elsewhere"]
+            )
+            values = [_regret(frame.loc[name], goal) if name in frame.index else "" for frame in frames]
+            lines.append([*words, *values])
+    return table(["knows", f"to {goal}", *(f"dose {dose:g}" for dose in doses)], lines)
 
 
-def _regret(row: pd.Series) -> str:
+def _regret(row: pd.Series, goal: str) -> str:
     ends = (row["regret"], row["regret_low"], row["regret_high"])
-    return f"{told(ends, three)}, {100 * row['share_of_gain']:.0f} %"
+    agreement = f", {100 * row['agreement']:.1f} %" if goal == RESTORE else ""
+    return f"{told(ends, three)}{agreement}"
 
 
 def _to_run() -> list[str]:
@@ -127,60 +113,79 @@ def _to_run() -> list[str]:
     return [f"**Not yet run**: {', '.join(f'`{part}`' for part in parts)}."] if parts else []
 
 
-def _average_in_doubt() -> list[str]:
-    """Return a point on the best on average to restore, against the simpler rules."""
-    drop, nothing = (_lessened(ALL, other) for other in (DROP, NOTHING))
-    advice = adviser().advise(RESTORE)
-    to_try = "shown to help" if advice.shown else "not shown to help"
+def _named() -> list[str]:
+    """Return a point for each named contrast to restore, at each dose."""
+    points = []
+    for name, other in NAMED:
+        rows = [
+            (dose, rows_of(adviser().recommenders, RESTORE, dose, against=other)) for dose in adviser().doses
+        ]
+        texts = [f"{_lessened(frame.loc[name])} at {dose:g}" for dose, frame in rows if name in frame.index]
+        if texts:
+            title = f"{adviser().title(name)} against {adviser().title(other)}"
+            points.append(f"**{title}**: regret is less by {'; '.join(texts)}.")
+    return points
+
+
+def _lessened(row: pd.Series) -> str:
+    """Return by how much a recommender has less regret than another, and whether that is shown."""
+    alpha, p = adviser().atlas.rules.alpha, float(row["p_corrected"])
+    ends = tuple(float(row[f"difference{end}"]) for end in ("", "_low", "_high"))
+    agrees = f"agreement more by {100 * row['agreement_difference']:.1f} points"
+    both = row["difference"] > 0 and row["agreement_difference"] > 0
+    shown = f"{p_value(p, alpha)}: {'shown' if p <= alpha and both else 'not shown'}"
+    corrected = "undecided" if isnan(p) else shown
+    return f"{told((ends[0], ends[1], ends[2]), three)} ({agrees}, corrected p {corrected})"
+
+
+def _power() -> list[str]:
+    """Return a point on the power of the rule that lets advice be printed."""
+    texts = []
+    for goal, dose in adviser().verdicts:
+        verdict = adviser().verdicts[goal, dose]
+        power = [e.power for e in verdict.by.values() if not isnan(e.power[0])]
+        if power:
+            half, more = (f"{100 * min(p[i] for p in power):.0f}" for i in (0, 1))
+            texts.append(f"{half} and {more} % to {goal} at {dose:g}")
     return [
-        f"**To restore**, the regret of (c) is below (b)'s by {drop}. It is below (a)'s by {nothing}. For "
-        f"C4.5 (c) is `{advice.elsewhere}`, {to_try}."
+        "**Power of the rule.** Advice by kind or features that takes half, or three quarters, of what the simple "
+        f"rule leaves would be printed in at least {'; '.join(texts)} of such atlases."
     ]
 
 
-def _lessened(kind: str, other: str) -> str:
-    """Return by how much the best on average has less regret to restore, and whether that is shown."""
-    row = rows_of(adviser().recommenders, RESTORE, kind=kind, against=other).loc[AVERAGE]
-    alpha, p = adviser().atlas.rules.alpha, float(row["p_corrected"])
-    ends = tuple(float(row[f"difference{end}"]) for end in ("", "_low", "_high"))
-    shown = f"{p_value(p, alpha)}: {'shown' if p <= alpha else 'not shown'}"
-    corrected = "undecided" if isnan(p) else shown
-    return f"{told((ends[0], ends[1], ends[2]), three)} (corrected p {corrected})"
-
-
 def _nothing_to_restore() -> list[str]:
-    """Return a point on scenarios with nothing to restore, without which the numbers are other ones."""
-    rows = rows_of(adviser().recommenders, RESTORE, kind=TO_UNDO)
-    if rows.empty:
-        return []
+    """Return a point on scenarios with nothing to restore."""
     reasons = adviser().undo_reasons
     counts = {reason: int((reasons == reason).sum()) for reason in (NOTHING_TO_UNDO, NO_REFERENCE)}
     return [
         f"**Nothing to restore.** In {counts[NO_REFERENCE]} of {len(reasons):,} scenarios the clean model "
-        f"answers nearly all alike. In {counts[NOTHING_TO_UNDO]} others the bias moves little. "
-        "Without them (third column), the regret of (c) is below (a)'s by "
-        f"{_lessened(TO_UNDO, NOTHING)}."
+        f"answers nearly all alike. In {counts[NOTHING_TO_UNDO]} others the bias moves little."
     ]
 
 
 def draw() -> bytes:
     """Draw the regret of each recommender for both goals, a dot for each group of datasets."""
-    names = [name for name in LETTERS if name in sets()[RESTORE, ALL].choices and name != ORACLE]
-    labels = RowLabels([LETTERS[name] for name in names])
+    choices = sets()[RESTORE, ALL].choices
+    names = [name for name in [*LETTERS, *adviser().tellings] if name in choices and name != ORACLE]
+    labels = RowLabels([adviser().title(name) for name in names])
     with style.styled():
         page = Page(
             2,
             2,
             panel=(3.0, 0.3 * len(names)),
-            title="Is advice on techniques worth anything on data that it has not seen?",
-            subtitle="A dot for each group of datasets; black: means with 95 % intervals.",
-            notes=["Regret: distance to the goal of the chosen technique minus the best one's; 0 is ideal."],
+            title="What must you know to undo a bias, on data that advice has not seen?",
+            subtitle=f"Dose {DOSE:g}. A dot for each group of datasets; black: means with 95 % intervals.",
+            notes=[
+                "Regret: distance to the goal of the choice minus that of the best technique that knows nothing."
+            ],
             panel_titles=list(GOALS),
         )
         for number, (axes, goal) in enumerate(zip(page.panels, GOALS, strict=True)):
             part = sets()[goal, ALL]
             axes.axvline(0, **style.RULE)
             for row, name in enumerate(names):
+                if name not in part.choices:
+                    continue
                 regret = part.choices[name].score - part.choices[ORACLE].score
                 dots = cluster_means(part.scenarios.frame, regret)[0].to_numpy()
                 axes.scatter(dots, [row] * len(dots), s=12, color=style.BLUE, alpha=0.6, lw=0, zorder=2)
