@@ -27,7 +27,6 @@ if TYPE_CHECKING:
     from benchmark.experiment.plan import Experiment as Experiment
     from benchmark.experiment.plan import load_experiment as load_experiment
     from benchmark.first_look import quick as quick
-    from benchmark.known_bias import sample_refusals as sample_refusals
     from benchmark.recommending import recommend as recommend
     from benchmark.techniques import PostProcessing as PostProcessing
     from benchmark.techniques import Predictor as Predictor
@@ -46,7 +45,6 @@ _HOMES = {
     "benchmark.estimator.fair_classifier": ("FairClassifier",),
     "benchmark.experiment.plan": ("Experiment", "load_experiment"),
     "benchmark.first_look": ("quick",),
-    "benchmark.known_bias": ("sample_refusals",),
     "benchmark.recommending": ("recommend",),
     "benchmark.techniques": (
         *("PostProcessing", "PreProcessing", "Predictor", "Prepared", "Technique", "Tools"),

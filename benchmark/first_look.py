@@ -108,7 +108,7 @@ def quick(
         hide. The report shows what is known of such doses. It names no blind technique to restore decisions
         if its ranks are not shown to agree with the truth.
     relabel : str or Path, optional
-        A sheet of :func:`benchmark.sample_refusals` with verdicts, in place of ``true_rate``. The report
+        A sheet of ``betabench sample-refusals`` with verdicts, in place of ``true_rate``. The report
         begins with the true rate that it tells, and the technique that uses it.
     classifier : str or sequence of str, default "c45"
         Models to try techniques with. A last line names another one that is clearly more accurate.
@@ -213,9 +213,9 @@ def quick(
         used, lead = classifiers[0], ""
         if known is not None:
             steps.step("telling a technique what is known")
-            told = told_beside(known, folder, used, plugins, workers) if known.gap.gap.value else None
+            told = told_beside(known, used, folder, plugins, workers)
             said = known, told, used, drafted, str(folder / "card.toml")
-            write_atomically(folder / KNOWN_NAME, known_text(*said))
+            write_atomically(folder / KNOWN_NAME, known_text(*said, whole=True))
             lead = known_text(*said, whole=False)
         steps.step("making the report")
         statistics = finished.statistics()

@@ -19,8 +19,17 @@ def add_options(option: Options) -> None:
 
 
 def execute(options: argparse.Namespace) -> int:
-    from benchmark.known_bias import sample_refusals
+    from benchmark.data.draft import draft
+    from benchmark.data.reading import typed
+    from benchmark.data.refusals import refusals, write_sheet
+    from benchmark.file_options import FileOptions
+    from benchmark.text.words import few
+    from benchmark.wording import render_plain
 
-    settings = {"seed": options.seed, "output": options.output, **file_options(options)}
-    print(sample_refusals(options.file, options.m, **settings))
+    said = FileOptions.of(**file_options(options))
+    drafted = draft(options.file, said)
+    n = write_sheet(options.output, drafted, options.m, options.seed)
+    command = typed("quick", str(options.file), said, f"--relabel={options.output}")
+    values = {"parts": drafted.reading.parts, "n": n, "left": len(refusals(drafted)), "few": few}
+    print(render_plain("refusals", **values, path=str(options.output), command=command))
     return EXIT_OK

@@ -36,8 +36,8 @@ class TrueGap:
     @property
     def lost(self) -> Estimate:
         """The share of the true favorable labels that were turned; 0 where none were."""
-        shares = (max(gap / (self.recorded + gap), 0.0) if gap > 0 else 0.0 for gap in self.gap)
-        return Estimate(*shares)
+        pairs = zip(self.gap, self.true, strict=True)
+        return Estimate(*(max(gap, 0.0) / max(true, 1e-9) for gap, true in pairs))
 
 
 def gap_from_refusals(rows: int, favorable: int, examined: int, wrong: int, errs: float = 0.0) -> TrueGap:
@@ -66,12 +66,8 @@ def gap_from_refusals(rows: int, favorable: int, examined: int, wrong: int, errs
     above = _first(low, refused + 1, lambda n: not likely(verdicts[:, : wrong + 1].sum(axis=1), n))
     high = max(above - 1, low)
     value = refused * (wrong / examined - errs) / (1 - 2 * errs)
-    wrongly = Estimate(float(np.clip(value, low, high)), low, high)
-    return TrueGap(
-        favorable / rows,
-        Estimate(*((favorable + n) / rows for n in wrongly)),
-        Estimate(*(n / rows for n in wrongly)),
-    )
+    wrongly, recorded = np.array([np.clip(value, low, high), low, high]), favorable / rows
+    return TrueGap(recorded, Estimate(*(recorded + wrongly / rows)), Estimate(*(wrongly / rows)))
 
 
 def _first(low: int, high: int, holds: Any) -> int:

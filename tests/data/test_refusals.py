@@ -10,10 +10,9 @@ import numpy as np
 import pandas as pd
 import pytest
 
-import benchmark
 from benchmark.cli import main
 from benchmark.data.draft import Draft, draft
-from benchmark.data.refusals import read_verdicts, refused
+from benchmark.data.refusals import read_verdicts, refusals, write_sheet
 from benchmark.errors import DataError
 from benchmark.file_options import FileOptions
 
@@ -50,7 +49,7 @@ def drafted() -> Draft:
 
 
 def judged(verdicts: object = "right") -> pd.DataFrame:
-    benchmark.sample_refusals("people.csv", 20, **ROLES)
+    write_sheet(SHEET, drafted(), 20, 1)
     return pd.read_csv(SHEET, dtype=str, keep_default_na=False).assign(verdict=verdicts)
 
 
@@ -79,12 +78,11 @@ def test_the_sheet_has_refusals_of_the_group_without_label_and_group(
 def test_draws_repeat_by_seed_and_have_each_refusal_as_often() -> None:
     first = judged()["row"]
     assert judged()["row"].tolist() == first.tolist()
-    benchmark.sample_refusals("people.csv", 20, **ROLES, seed=2, output="other.csv")
+    write_sheet(Path("other.csv"), drafted(), 20, 2)
     other = pd.read_csv("other.csv", dtype=str)["row"]
     assert set(other) != set(first)
-    n = int(refused(drafted()).sum())
-    benchmark.sample_refusals("people.csv", 1000, **ROLES, output="all.csv")
-    assert len(pd.read_csv("all.csv")) == n
+    n = len(refusals(drafted()))
+    assert write_sheet(Path("all.csv"), drafted(), 1000, 1) == len(pd.read_csv("all.csv")) == n
 
 
 def test_a_sheet_with_verdicts_is_never_overwritten() -> None:
@@ -92,7 +90,7 @@ def test_a_sheet_with_verdicts_is_never_overwritten() -> None:
     written = SHEET.read_bytes()
     for seed in (1, 2):
         with pytest.raises(DataError, match=r"exists already.*verdicts may be in it.*another --output"):
-            benchmark.sample_refusals("people.csv", 20, **ROLES, seed=seed)
+            write_sheet(SHEET, drafted(), 20, seed)
     assert SHEET.read_bytes() == written
 
 
@@ -104,25 +102,22 @@ def test_verdicts_come_back_in_either_words_and_as_spreadsheets_save_them() -> N
         if separator == ";":  # by a program that writes decimal commas, and numbers as short as they are
             saved["score"] = [f"{float(own):g}".replace(".", ",") for own in saved["score"]]
         saved.to_csv(SHEET, index=False, sep=separator, encoding="utf-8-sig")
-        rows, found = read_verdicts(SHEET, drafted())
-        assert found.tolist() == wrong.tolist()
-        places = np.flatnonzero(drafted().read)[rows]
-        assert (places + 1).tolist() == sheet["row"].astype(int).tolist()
+        assert read_verdicts(SHEET, drafted()).tolist() == wrong.tolist()
 
 
 @pytest.mark.parametrize(
     ("change", "words"),
     [
         (lambda own: own.drop(columns="verdict"), "no column 'verdict'.*sample-refusals"),
-        (lambda own: own.assign(row=["301", *own["row"][1:]]), "row 301 is not in people.csv.*from 1 to 300"),
+        (lambda own: own.assign(row=["301", *own["row"][1:]]), "row 301 is not in people.csv, of 300 rows"),
         (lambda own: own.assign(row=["x", *own["row"][1:]]), "row x is not in people.csv"),
         (lambda own: own.assign(row=[own["row"][1], *own["row"][1:]]), "is another one in people.csv|twice"),
         (lambda own: pd.concat([own, own.head(1)]), "stands there twice.*take one"),
-        (lambda own: own.assign(row=["1", *own["row"][1:]]), "row 1 of people.csv is no refusal.*sex = 'f'"),
+        (lambda own: own.assign(row=["1", *own["row"][1:]]), "row 1 of people.csv is no refusal of sex = f"),
         (lambda own: own.assign(score=["99", *own["score"][1:]]), "changed since.*score = .*99.0"),
         (
             lambda own: own.assign(verdict=["", *own["verdict"][1:]]),
-            "has no verdict.*wrong or right, or a value of 'hired'",
+            "has no verdict.*wrong, right, no, yes",
         ),
         (
             lambda own: own.assign(verdict=["maybe", *own["verdict"][1:]]),
@@ -137,10 +132,10 @@ def test_a_sheet_that_does_not_fit_is_an_error_that_says_why(change: Any, words:
 
 
 def test_what_cannot_be_drawn_is_said() -> None:
-    with pytest.raises(DataError, match=r"nobody to look at again.*-m of at least 1"):
-        benchmark.sample_refusals("people.csv", 0, **ROLES)
+    with pytest.raises(DataError, match=r"Nobody can be drawn.*1 or more.*-m 0"):
+        write_sheet(SHEET, drafted(), 0, 1)
     people().rename(columns={"place": "verdict"}).to_csv("people.csv", index=False)
-    with pytest.raises(DataError, match=r"column 'verdict', which the sheet needs.*--drop verdict"):
-        benchmark.sample_refusals("people.csv", 20, **ROLES)
-    benchmark.sample_refusals("people.csv", 20, **ROLES, drop="verdict")
+    with pytest.raises(DataError, match=r"needs the column name 'verdict'.*--drop verdict"):
+        write_sheet(SHEET, drafted(), 20, 1)
+    write_sheet(SHEET, draft("people.csv", FileOptions.of(**ROLES, drop="verdict")), 20, 1)
     assert list(pd.read_csv(SHEET).columns) == ["row", "score", "verdict"]
