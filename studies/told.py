@@ -68,6 +68,14 @@ The prototype's twenty other files came from one collection, and their names are
 are the other sources whose people are in that collection too.
 """
 
+_NUMBERS = ("nothing", "refit", "told", "gain", "gain_low", "gain_high")
+COLUMNS = (
+    *("learner", "dose", "fact", "m", "factor", "technique", "sources"),
+    *(f"{measure}_{name}" for measure in ("distance", "agreement") for name in _NUMBERS),
+    *("break_even", "break_even_low", "harm_agreement", "harm_accuracy", "harm_acceptance"),
+)
+"""Columns of the table that the package ships."""
+
 _ERROR = re.compile(r"_(half|more|twice|wrong|feared_\d+|[pm]{2}_\d+|err\d+|unseen(_\d+)?)$")
 
 
@@ -134,14 +142,14 @@ class Study:
         over = MEASURES[measure] * self.planted[measure].sub(self.planted[measure][NOTHING], axis=0)
         levels, kinds = (over.index.get_level_values(name) for name in ("level", "kind"))
         dosed: Any = over.loc[(levels > 0) & kinds.isin((*KINDS, *OTHER_KINDS)), list(techniques)]
-        found = {}
-        for learner, means in dosed.groupby(["classifier", "source"]).mean().groupby(level=0):
-            own: Any = means.droplevel(0).dropna(axis=1, how="all")
-            for source in self.planted.index.unique("source"):
-                elsewhere = own.drop(source, errors="ignore").mean()
-                if elsewhere.notna().any():
-                    found[learner, source] = elsewhere.idxmax()
-        return pd.Series(found).rename_axis(["classifier", "source"])
+        sources, parts = self.planted.index.unique("source"), {}
+        for learner, own in dosed.groupby(["classifier", "source"]).mean().groupby(level=0):
+            means = own.droplevel(0).dropna(axis=1, how="all").reindex(sources)
+            known = means.notna()
+            elsewhere = (means.sum() - means.fillna(0)) / (known.sum() - known).replace(0, nan)
+            if elsewhere.size:
+                parts[learner] = elsewhere.dropna(how="all").idxmax(axis=1)
+        return pd.concat(parts, names=["classifier", "source"]) if parts else pd.Series(dtype=object)
 
     @cached_property
     def cells(self) -> dict[tuple[str, str, float, str, str], Array]:
@@ -380,3 +388,35 @@ def claims(study: Study) -> dict[str, bool]:
         "told_harm": harm(study, "gap_weights_feared_10", TREE)[AGREEMENT][0] > MOST_HARM,
         "told_persons": estimate(study.gains(AGREEMENT, REFIT, "gap_weights", DOSE))[1] > 0,
     }
+
+
+def shipped(study: Study) -> pd.DataFrame:
+    """Return the table that the package ships, columns :data:`COLUMNS`."""
+    known: list[tuple[str, dict[str, float], str]] = [("rates", {}, "rate_weights")]
+    known += [("gap", {"factor": factor}, name) for name, factor in GAPS.items() if factor <= 1]
+    known += [("refusals", {"m": m}, f"refusal_weights_{m}") for m in M]
+    known += [("clean_rows", {"m": m}, f"audited_rows_{m}") for m in (50, 200)]
+    feared = {dose: name for name, dose in FEARED.items()}
+    rows = []
+    for learner, dose, (fact, more, name) in itertools.product(LEARNERS, DOSES, known):
+        place = (dose, None, (learner,))
+        n = len(study.values(AGREEMENT, name, *place))
+        row: dict[str, Any] = {
+            "learner": learner,
+            "dose": dose,
+            "fact": fact,
+            "technique": name,
+            "sources": n,
+        }
+        for measure, short in ((RESTORATION_DISTANCE, "distance"), (AGREEMENT, "agreement")):
+            own = [study.values(measure, one, *place).mean() for one in (NOTHING, REFIT, name)]
+            numbers = (*own, *estimate(study.gains(measure, name, NOTHING, *place)))
+            row |= zip((f"{short}_{key}" for key in _NUMBERS), numbers, strict=True)
+        if fact == "gap":
+            even = [break_even(study, one, dose, (learner,)) for one in MEASURES]
+            row |= {"break_even": min(one[0] for one in even), "break_even_low": min(one[1] for one in even)}
+        harmed = harm(study, feared[dose] if fact == "gap" else f"{name}_err10", learner)
+        keys = {"harm_agreement": AGREEMENT, "harm_accuracy": ACCURACY, "harm_acceptance": ACCEPTED}
+        rows.append(row | more | {key: harmed[own][0] for key, own in keys.items()})
+    whole = pd.DataFrame(rows, columns=list(COLUMNS)).replace(inf, nan).astype({"m": "Int64"})
+    return whole[whole["sources"] > 1].sort_values(["learner", "dose", "fact", "m", "factor"])

@@ -224,8 +224,8 @@ def test_the_page_of_a_made_up_study_says_what_it_shows() -> None:
 
 
 def test_the_table_of_the_package_has_a_row_for_each_learner_dose_and_fact() -> None:
-    table = told.shipped(made_up(6, of_source))
-    assert [*table.columns] == [*told.COLUMNS]
+    table = study_of.shipped(made_up(6, of_source))
+    assert [*table.columns] == [*study_of.COLUMNS]
     assert not table.duplicated(["learner", "dose", "fact", "m", "factor"]).any()
     assert set(table["fact"]) == {"gap", "rates", "refusals", "clean_rows"}
     row = table.query("learner == 'c45' and dose == 0.1 and m == 50 and fact == 'refusals'").iloc[0]

@@ -5,8 +5,8 @@
 estimands. Below :data:`~studies.told.FEWEST` sources nothing is written but numbers. Another table of means
 can be named, to look at a run that goes on.
 
-Columns of ``benchmark/statistics/told.csv`` are :data:`COLUMNS`. A row is a learner, a dose and something
-that is known: ``fact`` is of :data:`benchmark.techniques.knowledge.FACTS`, ``m`` how many people were looked
+Columns of ``benchmark/statistics/told.csv`` are :data:`studies.told.COLUMNS`. A row is a learner, a dose and
+something that is known: ``fact`` is of :data:`benchmark.techniques.knowledge.FACTS`, ``m`` how many people were looked
 at again, ``factor`` the told gap as a multiple of the planted one. Numbers are means over ``sources`` with
 label and borderline bias, at .20 with label bias alone. ``*_gain`` is how much better ``technique`` is than
 doing nothing, with its interval. At ``break_even`` times the true gap, telling it gains nothing in agreement
@@ -21,7 +21,7 @@ from __future__ import annotations
 import sys
 from collections.abc import Mapping, Sequence
 from functools import cache
-from math import isfinite
+from math import isfinite, nan
 from pathlib import Path
 
 import numpy as np
@@ -74,14 +74,6 @@ FOLDER, MEANS = ROOT / "results" / "told", ROOT / "results" / "atlas" / "means.c
 FINDINGS, NUMBERS, FIGURE = FOLDER / "FINDINGS.md", FOLDER / "NUMBERS.md", FOLDER / "figures" / "told.png"
 TABLE, CLAIMS = ROOT / "benchmark" / "statistics" / "told.csv", ROOT / "docs" / "claims.md"
 _BEGIN, _END = "<!-- told: python -m tools.findings.told -->", "<!-- told ends -->"
-
-COLUMNS = (
-    *("learner", "dose", "fact", "m", "factor", "technique", "sources"),
-    *(f"distance_{name}" for name in ("nothing", "refit", "told", "gain", "gain_low", "gain_high")),
-    *(f"agreement_{name}" for name in ("nothing", "refit", "told", "gain", "gain_low", "gain_high")),
-    *("break_even", "break_even_low", "harm_agreement", "harm_accuracy", "harm_acceptance"),
-)
-"""Columns of the table that the package ships."""
 
 Place = tuple[float, Sequence[str] | None, Sequence[str]]
 """A dose, kinds of bias (None for those of the dose) and learners."""
@@ -160,26 +152,21 @@ def primary_table(study: Study) -> str:
     return table(head, rows)
 
 
-def worth_table(study: Study, names: Mapping[str, str], dose: float = DOSE) -> str:
+def worth_table(study: Study, names: Mapping[str, str], dose: float = DOSE, *, tested: bool = True) -> str:
     """Return what is left at a dose, and gains over the best that knows nothing, with p-values by Holm."""
-    place = (dose, None, LEARNERS)
-    gains = [[study.gains(one, name, BLIND, *place) for one in MEASURES] for name in names]
-    p = holm(
-        np.array(
-            [
-                np.nan if name == BLIND else study_of.p_of_both(own)
-                for name, own in zip(names, gains, strict=True)
-            ]
-        )
-    )
+    apart = {NOTHING, BLIND, REFIT} | ({"half the gap", "50 refusals"} if dose == DOSE else set())
+    gains = {name: [study.gains(one, name, BLIND, dose) for one in MEASURES] for name in names}
+    p = holm(np.array([nan if name in apart else study_of.p_of_both(own) for name, own in gains.items()]))
     rows = []
-    for (name, words), own, one in zip(names.items(), gains, p, strict=True):
-        cells = [words]
+    for (name, own), one in zip(gains.items(), p, strict=True):
+        cells = [names[name]]
         for measure, more in zip(MEASURES, own, strict=True):
-            cells += [three(study.values(measure, name, *place).mean()), text_of(estimate(more))]
-        cells += [p_text(one), f"{int((own[0] > 0).sum())} of {len(own[0])}"]
-        rows.append(cells if name != BLIND else [words, cells[1], "", cells[3], "", "", ""])
-    return table(["known", "agreement", "more", "distance", "less", "p", "agrees more on"], rows)
+            cells += [three(study.values(measure, name, dose).mean()), text_of(estimate(more))]
+        cells += ["" if np.isnan(one) else p_text(one)] * tested
+        cells += [f"{int((own[0] > 0).sum())} of {len(own[0])}"]
+        rows.append(cells if name != BLIND else [*cells[:2], "", cells[3], *[""] * (len(cells) - 4)])
+    head = ["known", "agreement", "more", "distance", "less", *["p"] * tested, "agrees more on"]
+    return table(head, rows)
 
 
 _SHORTLY = {NOTHING: "nothing, and nothing is done", BLIND: "nothing: the best such technique"}
@@ -236,12 +223,14 @@ def both(study: Study, name: str, other: str, dose: float = DOSE) -> str:
     return " and ".join(text_of(gain(study, name, other, measure, place)) for measure in MEASURES)
 
 
-def break_even(study: Study, measure: str, dose: float) -> str:
-    """Return the multiple of the true gap at which telling it gains nothing, with its interval."""
-    most = max(study_of.told_gaps(dose))
-    own = study_of.break_even(study, measure, dose)
-    mean, low, high = (f"above {most:g}" if value > most else two(value) for value in own)
-    return f"{mean} [{low}, {high}]"
+def break_even(study: Study, dose: float) -> str:
+    """Return the multiples of the true gap at which telling it gains nothing in either measure."""
+    most, texts = max(study_of.told_gaps(dose)), []
+    for measure in MEASURES:
+        own = study_of.break_even(study, measure, dose)
+        mean, low, high = (f"above {most:g}" if value > most else two(value) for value in own)
+        texts.append(mean if mean == low else f"{mean} [{low}, {high}]")
+    return f"{' and '.join(texts)} at {two(dose)}"
 
 
 def answer(study: Study) -> str:
@@ -267,7 +256,6 @@ def findings(study: Study) -> str:
     (small, _, large), [*examined] = DOSES, EXAMINERS
     m = [[study_of.least_m(study, one, dose) or f"more than {M[-1]}" for one in MEASURES] for dose in DOSES]
     least = [f"{first} and {second} at {two(dose)}" for (first, second), dose in zip(m, DOSES, strict=True)]
-    even = [break_even(study, one, DOSE) for one in MEASURES]
     rates = [study_of.rates_break_even(study, one, DOSE) for one in MEASURES]
     wrong = [two(one) if isfinite(one) else f"more than {two(0.1)}" for one in rates]
     fear, misjudged = (study_of.harm(study, name, TREE) for name in ("gap_weights_feared_10", examined[-1]))
@@ -280,14 +268,16 @@ def findings(study: Study) -> str:
         "*Dose*: the label gap that the bias adds. *Best*: best on the other sources. Brackets: 95 %.",
         "**Worth.** Over the best that knows nothing, 50 refusals gain "
         f"{both(study, examined[0], BLIND, small)} at {two(small)}, and "
-        f"{both(study, examined[0], BLIND, large)} at {two(large)}.",
+        f"{both(study, examined[0], BLIND, large)} at {two(large)}. Over doing nothing at {two(small)}, they "
+        f"gain {both(study, examined[0], NOTHING, small)}.",
         "**How many.** The least numbers of refusals with intervals above .005 of agreement and .010 of "
         f"distance: {', '.join(least)}. Where examiners misjudge 10 % of 50, they gain "
         f"{both(study, examined[-1], BLIND)}.",
-        f"**How wrong.** A told gap gains nothing over doing nothing at {even[0]} times the true one by "
-        f"agreement, {even[1]} by distance (C4.5). Both rates may err by {wrong[0]} and {wrong[1]}.",
+        "**How wrong.** Told so many times the true gap, nothing is gained over doing nothing (C4.5): "
+        f"{break_even(study, small)}, {break_even(study, DOSE)}. At {two(DOSE)}, both rates may err by "
+        f"{wrong[0]} and {wrong[1]}, in the worst directions.",
         f"**Nothing planted.** A feared gap of .10 costs {text_of(fear[AGREEMENT])} of agreement, "
-        f"{text_of(fear[BEYOND])} more than a refit does; 50 refusals, 10 % misjudged, cost "
+        f"{text_of(fear[BEYOND])} beyond what a refit costs. 50 refusals, 10 % misjudged, cost "
         f"{text_of(misjudged[AGREEMENT])} (C4.5).",
         f"**People's labels.** {people_text(study)}",
         f"**Group hidden at prediction.** Over dropping the group, 50 refusals gain "
@@ -301,7 +291,7 @@ def findings(study: Study) -> str:
     ]
     picture = "![Agreement with the clean model and distance to it, by what is known](figures/told.png)"
     title = "What must you know to undo a bias?"
-    return finding(title, answer(study), picture, [worth_table(study, _SHORTLY)], lines)
+    return finding(title, answer(study), picture, [worth_table(study, _SHORTLY, tested=False)], lines)
 
 
 def people_text(study: Study) -> str:
@@ -322,10 +312,7 @@ def numbers(study: Study) -> str:
     learners = {learner: (DOSE, KINDS, (learner,)) for learner in study.planted.index.unique("classifier")}
     other = {f"level {level:g}": (level, ("measurement",), LEARNERS) for level in (0.25, 0.5, 1.0)}
     tree, blind = places((TREE,)), "over the best that knows nothing"
-    even = [
-        f"Dose {two(dose)}: {' and '.join(break_even(study, one, dose) for one in MEASURES)}."
-        for dose in DOSES
-    ]
+    even = [f"{break_even(study, dose)}." for dose in DOSES]
     alike = [
         f"Dose {two(dose)}: in {' of '.join(map(str, study_of.no_better_refit(study, dose)))}."
         for dose in DOSES
@@ -404,8 +391,9 @@ def draw(study: Study) -> bytes:
         title="What must you know to undo a bias?",
         subtitle="Label and borderline bias (at .20 label bias alone), C4.5 and logistic regression.",
         notes=[
-            "Means over the sources that reach a dose, 95 % intervals. Told nothing: the best such technique "
-            "on the other sources. Refusals of the deprived group, and rows of both, were looked at again."
+            "Means over the sources that reach a dose. Bars: 95 % intervals of the difference from the best "
+            "that is told nothing (dotted), chosen on the other sources; the same sources are compared. "
+            "Refusals of the deprived group, and rows of both groups, were looked at again."
         ],
     )
     looks = [{key: style.line_style(i)[key] for key in ("color", "marker")} for i in range(1, 1 + len(DOSES))]
@@ -414,13 +402,15 @@ def draw(study: Study) -> bytes:
     for panel, measure in zip(page.panels, MEASURES, strict=True):
         for i, (dose, look) in enumerate(zip(DOSES, looks, strict=True)):
             place, at = (dose, None, LEARNERS), np.arange(len(names)) + 0.22 * (i - 1)
-            own = np.array([estimate(study.values(measure, name, *place)) for name in names])
-            panel.vlines(at, own[:, 1], own[:, 2], color=look["color"], lw=1.2)
-            panel.plot(at, own[:, 0], ls="none", ms=4.6, **look)
+            own = np.array([study.values(measure, name, *place).mean() for name in names])
+            more = np.array([gain(study, name, BLIND, measure, place) for name in names])
+            blind, sign = study.values(measure, BLIND, *place).mean(), MEASURES[measure]
+            panel.vlines(at, *(blind + sign * more[:, 1:].T), color=look["color"], lw=1.2)
+            panel.plot(at, own, ls="none", ms=4.6, **look)
             steps = np.array(facts) == "refusals"
-            panel.plot(at[steps], own[steps, 0], color=look["color"], lw=0.8)
-            refit = study.values(measure, REFIT, *place).mean()
-            panel.axhline(refit, color=look["color"], zorder=1.2, **dashed)
+            panel.plot(at[steps], own[steps], color=look["color"], lw=0.8)
+            panel.axhline(blind, color=look["color"], lw=0.8, ls=(0, (1, 2)), zorder=1.2)
+        panel.axhline(study.values(measure, REFIT, DOSE).mean(), color=style.GREY, zorder=1.2, **dashed)
         for x in (facts.count(""), facts.index("refusals"), facts.index("clean_rows")):
             panel.axvline(x - 0.5, color=style.FAINT, lw=0.8)
         panel.set_xticks(range(len(names)), labels=[*names.values()])
@@ -433,56 +423,10 @@ def draw(study: Study) -> bytes:
         Line2D([], [], ls="none", **look, label=f"dose {two(dose)}, {len(study.sources(dose))} sources")
         for look, dose in zip(looks, DOSES, strict=True)
     ]
-    page.legend_below([*handles, Line2D([], [], color=style.GREY, **dashed, label="refit on clean rows")])
+    page.legend_below(
+        [*handles, Line2D([], [], color=style.GREY, **dashed, label=f"refit on clean rows, dose {two(DOSE)}")]
+    )
     return style.render(page.fit(), "png")
-
-
-def shipped(study: Study) -> pd.DataFrame:
-    """Return the table that the package ships, columns :data:`COLUMNS`."""
-    feared = {dose: name for name, dose in FEARED.items()}
-    rows = []
-    for learner in LEARNERS:
-        for dose, place in ((dose, (dose, None, (learner,))) for dose in DOSES):
-            known = [
-                ("gap", {"factor": factor}, name) for name, factor in study_of.GAPS.items() if factor <= 1
-            ]
-            known += [("rates", {}, "rate_weights")]
-            known += [("refusals", {"m": m}, f"refusal_weights_{m}") for m in M]
-            known += [("clean_rows", {"m": m}, f"audited_rows_{m}") for m in (50, 200)]
-            for fact, more, name in known:
-                n = len(study.values(AGREEMENT, name, *place))
-                row = {
-                    "learner": learner,
-                    "dose": dose,
-                    "fact": fact,
-                    **more,
-                    "technique": name,
-                    "sources": n,
-                }
-                for measure, short in _SHORT.items():
-                    for key, technique in (("nothing", NOTHING), ("refit", REFIT), ("told", name)):
-                        row[f"{short}_{key}"] = study.values(measure, technique, *place).mean()
-                    own = gain(study, name, NOTHING, measure, place)
-                    row |= {
-                        f"{short}_gain{end}": value
-                        for end, value in zip(("", "_low", "_high"), own, strict=True)
-                    }
-                if fact == "gap":
-                    ends = zip(
-                        *(study_of.break_even(study, one, dose, (learner,)) for one in MEASURES), strict=True
-                    )
-                    even, low, _ = (min(end) for end in ends)
-                    row |= {
-                        key: own
-                        for key, own in (("break_even", even), ("break_even_low", low))
-                        if isfinite(own)
-                    }
-                doubted = feared[dose] if fact == "gap" else f"{name}_err10"
-                harm = study_of.harm(study, doubted, learner)
-                keys = {"agreement": AGREEMENT, "accuracy": ACCURACY, "acceptance": ACCEPTED}
-                row |= {f"harm_{key}": harm[own][0] for key, own in keys.items()}
-                rows.append(row)
-    return pd.DataFrame(rows, columns=list(COLUMNS)).query("sources > 1").astype({"m": "Int64"})
 
 
 def claims(study: Study) -> str:
@@ -509,7 +453,12 @@ def claims(study: Study) -> str:
 def files(study: Study) -> dict[Path, bytes]:
     """Return the pages and the table that the package ships, by their files."""
     page = with_part(CLAIMS.read_text(encoding="utf-8"), _BEGIN, f"\n\n{claims(study)}\n\n", _END)
-    own = {FINDINGS: findings(study), NUMBERS: numbers(study), CLAIMS: page, TABLE: csv_text(shipped(study))}
+    own = {
+        FINDINGS: findings(study),
+        NUMBERS: numbers(study),
+        CLAIMS: page,
+        TABLE: csv_text(study_of.shipped(study)),
+    }
     return {path: text.encode() for path, text in own.items()}
 
 
