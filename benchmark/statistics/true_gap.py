@@ -66,8 +66,8 @@ def gap_from_refusals(rows: int, favorable: int, examined: int, wrong: int, errs
     above = _first(low, refused + 1, lambda n: not likely(verdicts[:, : wrong + 1].sum(axis=1), n))
     high = max(above - 1, low)
     value = refused * (wrong / examined - errs) / (1 - 2 * errs)
-    wrongly, recorded = np.array([np.clip(value, low, high), low, high]), favorable / rows
-    return TrueGap(recorded, Estimate(*(recorded + wrongly / rows)), Estimate(*(wrongly / rows)))
+    gap = Estimate(*(float(n) / rows for n in (np.clip(value, low, high), low, high)))
+    return TrueGap(favorable / rows, Estimate(*(favorable / rows + own for own in gap)), gap)
 
 
 def _first(low: int, high: int, holds: Any) -> int:
