@@ -69,6 +69,16 @@ class LearnedColumn:
         codes[unknown] = self.rest
         return codes[raw.rows]
 
+    def numbers(self, values: pd.Series[Any]) -> NDArray[np.float64]:
+        """Return the number of each row, shape (n_rows,), NaN for none.
+
+        Infinity counts as the nearest number of the training rows.
+        """
+        raw = raw_column(self.column.name, values)
+        numbers = np.array([_number(text) for text in raw.values], dtype=np.float64)  # None becomes NaN
+        numbers[raw.missing] = np.nan
+        return np.where(np.isinf(numbers), np.clip(numbers, *self.span), numbers)[raw.rows]
+
     def _codes(self, texts: Iterable[str]) -> Iterator[int]:
         """Yield the code of each value, or -1 if it is not known."""
         coder, by_number = Coder(self.spec), dict[float, int]()
@@ -135,6 +145,11 @@ def raw_column(name: str, values: pd.Series[Any]) -> RawColumn:
         ) from None
     texts = [*map(_text, distinct), *[""] * bool((codes < 0).any())]  # the code of a missing value is -1
     return RawColumn.from_written(name, texts, codes)
+
+
+def texts_of(values: pd.Series[Any]) -> list[str]:
+    """Return the value of each row as text, as groups are named."""
+    return [_text(value) for value in values]
 
 
 def learn_feature(name: str, values: pd.Series[Any], min_count: int) -> LearnedColumn:

@@ -7,7 +7,7 @@ import copy
 import functools
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
-from typing import Any, Self, TypeVar, cast
+from typing import Any, Self, TypeVar, cast, get_args
 
 import cloudpickle
 import numpy as np
@@ -20,14 +20,25 @@ from sklearn.utils.multiclass import check_classification_targets, type_of_targe
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from benchmark.classifiers import make_classifier, naive_bayes_ranker
-from benchmark.classifiers.factories import OneHotClassifier
+from benchmark.classifiers.factories import Encoding, NumbersClassifier, OneHotClassifier
+from benchmark.data.card_parts import NumericColumn
 from benchmark.data.draft import least_favored
+from benchmark.data.row_facts import Numbers
 from benchmark.data.table import Column, Schema, Table
 from benchmark.errors import BetabenchError, TechniqueError
-from benchmark.estimator.column_states import LearnedColumn, RowsError, learn_feature, learn_groups
+from benchmark.estimator.column_states import (
+    LearnedColumn,
+    RowsError,
+    learn_feature,
+    learn_groups,
+    texts_of,
+)
+from benchmark.estimator.told import Told
 from benchmark.registry import plugin_modules
 from benchmark.seeding import axis_seed, generator
 from benchmark.techniques import (
+    Fact,
+    Knowledge,
     Predictor,
     Prepared,
     PreProcessing,
@@ -97,11 +108,12 @@ class FairClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     It decides like the benchmark's cell of the same technique and classifier, trained on the same rows.
     Techniques work on states, so :meth:`fit` learns states for each column of ``X`` from the training rows.
     Pandas' categories stay, with their order. Other columns are read like a file of ``betabench quick``:
-    numbers in bins, and rare values together. A text such as "1,234" or "$5" is no number here: a warning
-    says so. Every column is a feature: leave out identifiers, and columns that are known only after the
-    outcome.
+    numbers in bins, and rare values together. A classifier that takes numbers trains on the numbers
+    themselves, wherever a technique leaves them as they are. A text such as "1,234" or "$5" is no number
+    here: a warning says so. Every column is a feature: leave out identifiers, and columns that are known only
+    after the outcome.
 
-    In rows to predict, a number beyond those of the training rows is in the first or last bin; if most are, a
+    In rows to predict, a number beyond those of the training rows is in the first or last bin. If most are, a
     warning asks for their unit. Any spelling of a missing value gets the state of missing values. A new value
     gets the state of rare values, else of missing values, else the column's most frequent state; a warning
     counts such rows. Several new values and no known one are an error, and so is a new or missing group.
@@ -122,14 +134,20 @@ class FairClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         The technique's parameters, by name; others take their defaults.
     classifier : str, dict or classifier of scikit-learn, default "c45"
         Short name or dotted path; an entry as in experiment files, such as ``{"classifier": "random_forest",
-        "parameters": {"n_estimators": 50}}``; or an untrained classifier, which is cloned. It gets a column
-        of 0 and 1 for each state, unless it reads states as categories. Techniques with a learner of their
-        own ignore it.
+        "parameters": {"n_estimators": 50}}``; or an untrained classifier, which is cloned. It gets numbers,
+        and a column of 0 and 1 for each other state, unless it reads states as categories. The ``encoding``
+        of an entry says otherwise: ``"one_hot"``, ``"ordinal"`` or ``"numbers"``. Techniques with a learner
+        of their own ignore it.
     random_state : int, Generator, RandomState or None, default 0
         Source of random numbers for technique and classifier. The same number, or a generator in the same
         state, gives the same model; None gives another model each time. A generator keeps its state.
     min_count : int, default 5
         Values of fewer training rows are put together; groups are not.
+    told : dict, optional
+        Facts about the bias in the training rows, of which the technique gets those that it declares to know:
+        ``{"gap": 0.1, "kind": "label"}``, ``{"rates": {"F": 0.40, "M": 0.42}}``, or ``{"refusals": (rows,
+        labels)}``, where ``rows`` are rows of ``X`` by its index (by position in an array), and ``labels``
+        are what ``y`` should have been. :class:`~benchmark.techniques.knowledge.Knowledge` explains all.
 
     Attributes
     ----------
@@ -153,6 +171,8 @@ class FairClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     --------
     >>> model = FairClassifier("reweighing", sensitive="sex", deprived="f")
     >>> model.fit(X, y).predict(X_new)  # doctest: +SKIP
+    >>> rates = {"f": 0.40, "m": 0.42}  # of people who should have been accepted
+    >>> model = FairClassifier("rate_weights", sensitive="sex", deprived="f", told={"rates": rates})
     """
 
     def __init__(
@@ -166,6 +186,7 @@ class FairClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         classifier: Any = "c45",
         random_state: Any = 0,
         min_count: int = 5,
+        told: Mapping[Fact, Any] | None = None,
     ) -> None:
         self.technique = technique
         self.sensitive = sensitive
@@ -175,6 +196,7 @@ class FairClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         self.classifier = classifier
         self.random_state = random_state
         self.min_count = min_count
+        self.told = told
 
     def fit(self, X: Any, y: ArrayLike, sample_weight: ArrayLike | None = None) -> Self:
         """Train on rows with their labels.
@@ -182,13 +204,13 @@ class FairClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         ``X``, a frame or an array of shape (n_rows, n_columns), holds the sensitive column. ``y``, shape
         (n_rows,), has two classes. ``sample_weight``, shape (n_rows,), says how many rows each row stands
         for. Techniques that draw, change or count rows refuse it; reweighing counts by it, and multiplies its
-        own weights by it. Columns learn their states from rows without weights.
+        own weights by it. Columns learn states and scales from rows without weights.
 
         Raises :class:`ValueError` if rows, labels, weights or groups are unfit for training, or the technique
         declines them. The error is also a :class:`~benchmark.errors.BetabenchError`, which says what to do.
         """
-        technique, train = self._learn(X, y)
-        tools = self._tools(sample_weight, train)
+        technique, train, known = self._learn(X, y)
+        tools = self._tools(sample_weight, train, known)
         with _as_value_error():
             if tools.weights is None:
                 self.predictor_: Predictor = technique.fit(train, tools)
@@ -226,10 +248,11 @@ class FairClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         weights rows or changes labels, the rows of ``X`` keep their order, so labels and weights fit ``X`` as
         well. Parameters and errors are as of :meth:`fit`; no classifier is trained.
         """
-        technique, train = self._learn(X, y)
+        technique, train, known = self._learn(X, y)
         assert isinstance(technique, PreProcessing)
+        tools = self._tools(sample_weight, train, known)
         with _as_value_error():
-            self.prepared_: Prepared = _prepared(technique, train, self._tools(sample_weight, train))
+            self.prepared_: Prepared = _prepared(technique, train, tools)
         prepared = self.prepared_
         labels, weights = self._classes_of(prepared.table.y), prepared.sample_weight
         weights = np.ones(len(labels)) if weights is None else weights.copy()
@@ -250,8 +273,8 @@ class FairClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         index = self._favorable_index
         return np.asarray(self.classes_[np.where(favorable, index, 1 - index)])
 
-    def _learn(self, X: Any, y: ArrayLike) -> tuple[Technique, Table]:
-        """Return the technique, and training rows as a table with roles, after learning their columns."""
+    def _learn(self, X: Any, y: ArrayLike) -> tuple[Technique, Table, Knowledge]:
+        """Return the technique, training rows as a table with roles, and facts; it learns the columns."""
         technique = self._configured()
         frame = self._frame(X, reset=True)
         favorable = self._learn_classes(y, len(frame))
@@ -263,12 +286,18 @@ class FairClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
             groups if i == sensitive else learn_feature(name, frame.iloc[:, i], self.min_count)
             for i, name in enumerate(names)
         ]
+        takes_numbers, _ = self._learner()
+        numeric = [isinstance(own.spec, NumericColumn) for own in self._columns]
+        self._numbered = np.flatnonzero(numeric).tolist() if takes_numbers else []
         codes = [column.codes(frame.iloc[:, i]) for i, column in enumerate(self._columns)]
         if not deprived:
             deprived = (_least_favored(groups.column.states, codes[sensitive], favorable),)
         with _as_value_error():
             self.schema_ = _schema(self._columns, sensitive, deprived)
-            return technique, Table(self.schema_, np.column_stack([*codes, favorable.astype(np.int16)]))
+            table = self._table(frame, [*codes, favorable.astype(np.int16)])
+        names_of_rows = frame.index if isinstance(X, pd.DataFrame) else pd.RangeIndex(len(frame))
+        told = Told(table, names_of_rows, texts_of(values), self._favorable)
+        return technique, table, told.knowledge(self.told, technique)
 
     def _learn_classes(self, y: ArrayLike, n_rows: int) -> NDArray[np.bool_]:
         """Learn the classes; return whether each label is the favorable one."""
@@ -321,7 +350,28 @@ class FairClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         frame = self._frame(X, reset=False)
         # Without a frame of its own, for the warning's place.
         codes = [*map(LearnedColumn.codes, self._columns, [values for _, values in frame.items()])]
-        return Table(self.schema_, np.column_stack([*codes, np.zeros(len(frame), np.int16)]))
+        return self._table(frame, [*codes, np.zeros(len(frame), np.int16)])
+
+    def _table(self, frame: pd.DataFrame, codes: list[NDArray[np.int16]]) -> Table:
+        """Return rows as a table, with the numbers of some columns if the classifier takes numbers."""
+        table = Table(self.schema_, np.column_stack(codes))
+        if not self._numbered:
+            return table
+        numbers = [self._columns[i].numbers(frame.iloc[:, i]) for i in self._numbered]
+        names = tuple(self._columns[i].column.name for i in self._numbered)
+        return replace(table, numbers=Numbers(names, np.asfortranarray(np.column_stack(numbers))))
+
+    def _favorable(self, labels: Any) -> NDArray[np.bool_]:
+        """Return whether each of some labels is the favorable one."""
+        given = np.asarray(labels).ravel()
+        if unknown := [label for label in given.tolist() if label not in self.classes_.tolist()]:
+            raise RowsError(
+                "A true label that was told is no class of y",
+                expected=" or ".join(map(repr, self.classes_.tolist())),
+                got=repr(unknown[0]),
+                remedy="correct 'told'",
+            )
+        return np.asarray(given == self.favorable_, dtype=np.bool_)
 
     def _frame(self, X: Any, *, reset: bool) -> pd.DataFrame:
         """Return rows as a data frame with the columns of the training rows."""
@@ -360,14 +410,14 @@ class FairClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         with _as_value_error():
             return get_technique(self.technique, **(self.parameters or {}))
 
-    def _tools(self, sample_weight: ArrayLike | None, train: Table) -> Tools:
+    def _tools(self, sample_weight: ArrayLike | None, train: Table, known: Knowledge) -> Tools:
         weights, state = self._weights(sample_weight, train), self.random_state
         if isinstance(state, np.random.Generator):
-            return Tools(self._builder(0), naive_bayes_ranker, copy.deepcopy(state), weights)
+            return Tools(self._builder(0), naive_bayes_ranker, copy.deepcopy(state), weights, known)
         if not isinstance(state, int | np.integer):
             state = int(check_random_state(state).randint(2**31))
         seed, rng = axis_seed(int(state), purpose="classifier"), generator(int(state), purpose="technique")
-        return Tools(self._builder(seed), naive_bayes_ranker, rng, weights)
+        return Tools(self._builder(seed), naive_bayes_ranker, rng, weights, known)
 
     def _weights(self, sample_weight: ArrayLike | None, train: Table) -> NDArray[np.float64] | None:
         """Return the weights of training rows after checks, or None."""
@@ -394,26 +444,38 @@ class FairClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
 
     def _builder(self, seed: int) -> Callable[[NDArray[np.int64]], Any]:
         """Return a function that builds a classifier from the features' numbers of states."""
+        return functools.partial(self._learner()[1], seed=seed)
+
+    def _learner(self) -> tuple[bool, Callable[..., Any]]:
+        """Return whether the classifier takes numbers, and a function that builds it.
+
+        The function takes the features' numbers of states, 0 for a number, and a seed.
+        """
         chosen = self.classifier
         if isinstance(chosen, str | Mapping):
             entry: dict[str, Any] = {"classifier": chosen} if isinstance(chosen, str) else dict(chosen)
-            name, encoding = entry.get("classifier"), entry.get("encoding", "one_hot")
+            name, encoding = entry.get("classifier"), entry.get("encoding")
             valid = entry.keys() <= {"classifier", "parameters", "encoding"}
-            if not (valid and isinstance(name, str) and encoding in ("one_hot", "ordinal")):
+            if not (valid and isinstance(name, str) and encoding in (None, *get_args(Encoding))):
                 raise _no_classifier(chosen)
             with _as_value_error():
-                factory = make_classifier(name, dict(entry.get("parameters") or {}), encoding)
-            return functools.partial(factory.build, seed=seed)
+                factory = make_classifier(name, dict(entry.get("parameters") or {}), encoding or "one_hot")
+            if encoding is not None:
+                return encoding == "numbers", factory.build
+            of_numbers = replace(factory, encoding="numbers")
+            return factory.entry.cardinality_parameter is None, lambda cardinalities, seed: (
+                factory if cardinalities.all() else of_numbers
+            ).build(cardinalities, seed)
         if not (isinstance(chosen, BaseEstimator) and is_classifier(chosen)):
             raise _no_classifier(chosen)
 
-        def build(cardinalities: NDArray[np.int64]) -> OneHotClassifier:
+        def build(cardinalities: NDArray[np.int64], seed: int) -> OneHotClassifier:
             fresh = clone(chosen)
             if fresh.get_params().get("random_state", 0) is None:
                 fresh.set_params(random_state=seed % 2**32)
-            return OneHotClassifier(fresh, cardinalities)
+            return (OneHotClassifier if cardinalities.all() else NumbersClassifier)(fresh, cardinalities)
 
-        return build
+        return True, build
 
     def __getstate__(self) -> dict[str, Any]:
         # Pickle itself cannot write the functions of a trained technique.
@@ -446,7 +508,7 @@ def _no_classifier(chosen: object) -> UseError:
     return UseError(
         "This is no classifier",
         expected="a name such as 'c45', a classifier of scikit-learn, or a dict with 'classifier' and, "
-        "optionally, 'parameters' and 'encoding' ('one_hot' or 'ordinal')",
+        "optionally, 'parameters' and 'encoding' ('one_hot', 'ordinal' or 'numbers')",
         got=repr(chosen),
         remedy="'betabench list classifiers' shows the names",
     )

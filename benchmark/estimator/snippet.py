@@ -96,6 +96,9 @@ def _text(value: str) -> str:
 def _value(value: object) -> str:
     if isinstance(value, Mapping):
         return "{" + ", ".join(f"{_text(str(key))}: {_value(item)}" for key, item in value.items()) + "}"
+    if isinstance(value, list | tuple):
+        items = ", ".join(map(_value, value))
+        return f"[{items}]" if isinstance(value, list) else f"({items})"
     return _text(value) if isinstance(value, str) else repr(value)
 
 

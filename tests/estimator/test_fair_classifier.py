@@ -379,7 +379,7 @@ def test_a_weight_counts_as_that_many_rows(technique: str, classifier: str) -> N
 @pytest.mark.parametrize(
     ("technique", "weights", "said"),
     [
-        ("massaging", [1] * 300, "Expected: one of drop_sensitive, none, reweighing"),
+        ("massaging", [1] * 300, "Expected: one of .*drop_sensitive, .*none, .*reweighing"),
         ("smote", [1] * 300, "does not take sample_weight"),
         ("equalized_odds", [1] * 300, "does not take sample_weight"),
         ("none", [0] * 300, "zero in all rows of a class"),
@@ -546,7 +546,7 @@ def test_what_is_prepared_trains_the_same_model() -> None:
     X, y = frame.drop(columns="hired"), frame["hired"]
     new = people(200, 5).drop(columns="hired")
     for technique in ("drop_sensitive", "massaging", "repair", "correlation_remover"):
-        model = fitted(technique, classifier="logistic_regression")
+        model = fitted(technique, classifier={"classifier": "logistic_regression", "encoding": "one_hot"})
         rows, labels, _ = model.prepare(X, y)
         ready = model.prepare_new(new)
         assert list(ready.columns) == list(rows.columns)
