@@ -206,7 +206,7 @@ class Study:
 
 def _wide(frame: pd.DataFrame) -> pd.DataFrame:
     """Return means over halves by metric and technique; splits without a model count as doing nothing."""
-    where = ["part", "cluster", "dataset", "bias", "level", "classifier", "half"]
+    where = ["part", "dataset", "bias", "level", "classifier", "half"]
     own: Any = frame.set_index([*where, "technique"])
     nothing = own.xs(NOTHING, level="technique")[METRICS].reindex(own.index.droplevel("technique"))
     n, missing = (own[[name]].to_numpy(dtype=float) for name in ("n", "missing"))
@@ -214,7 +214,7 @@ def _wide(frame: pd.DataFrame) -> pd.DataFrame:
     lost = np.where(n > 0, values * n, 0) + missing * nothing.to_numpy()
     with np.errstate(invalid="ignore"):
         filled = np.where(missing > 0, lost / (n + missing), values)
-    means: Any = pd.DataFrame(filled, own.index, METRICS).groupby(level=[1, 3, 4, 5, 7]).mean()
+    means: Any = pd.DataFrame(filled, own.index, METRICS).groupby(level=[1, 2, 3, 4, 6]).mean()
     means.index.names = ["source", "kind", "level", "classifier", "technique"]
     whole: pd.DataFrame = means.unstack("technique")
     return whole
@@ -349,7 +349,7 @@ def people(study: Study) -> pd.DataFrame:
     """Return means of the files whose labels people gave, by file, edition, learner, metric and technique."""
     own = study.frame[(study.frame["part"] == "people") & (study.frame["test"] == ORIGINAL)]
     own = own[own["level"] > 0]
-    own = own.assign(cluster=own["card"], bias=own["dataset"])
+    own = own.assign(dataset=own["card"], bias=own["dataset"])
     return _wide(own).droplevel("level") if len(own) else pd.DataFrame()
 
 

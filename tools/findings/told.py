@@ -6,13 +6,13 @@ estimands. Below :data:`~studies.told.FEWEST` sources nothing is written but num
 can be named, to look at a run that goes on.
 
 Columns of ``benchmark/statistics/told.csv`` are :data:`studies.told.COLUMNS`. A row is a learner, a dose and
-something that is known: ``fact`` is of :data:`benchmark.techniques.knowledge.FACTS`, ``m`` how many people were looked
-at again, ``factor`` the told gap as a multiple of the planted one. Numbers are means over ``sources`` with
-label and borderline bias, at .20 with label bias alone. ``*_gain`` is how much better ``technique`` is than
-doing nothing, with its interval. At ``break_even`` times the true gap, telling it gains nothing in agreement
-or in distance, the smaller one of the two; it is empty if no measured multiple is so large.
-``break_even_low`` is the least that the intervals allow. ``harm_*`` is lost where nothing was planted and
-this gap is feared, or a tenth of the refusals is misjudged: agreement, accuracy, and the share of the
+something that is known: ``fact`` is of :data:`benchmark.techniques.knowledge.FACTS`, ``m`` how many people
+were looked at again, ``factor`` the told gap as a multiple of the planted one. Numbers are means over
+``sources`` with label and borderline bias, at .20 with label bias alone. ``*_gain`` is how much better
+``technique`` is than doing nothing, with its interval. At ``break_even`` times the true gap, telling it gains
+nothing in agreement or in distance, the smaller one of the two; it is empty if no measured multiple is so
+large. ``break_even_low`` is the least that the intervals allow. ``harm_*`` is lost where nothing was planted
+and this gap is feared, or a tenth of the refusals is misjudged: agreement, accuracy, and the share of the
 deprived group that is accepted in addition.
 """
 
