@@ -17,20 +17,28 @@ from benchmark.estimator.snippet import snippet
 from benchmark.techniques import Knowledge
 
 
-def applicants(n: int = 4000, seed: int = 0) -> tuple[pd.DataFrame, pd.Series, pd.Series]:
+def applicants(
+    n: int = 4000, seed: int = 0, women: float = 0.4, lost: float = 0.35
+) -> tuple[pd.DataFrame, pd.Series, pd.Series]:
     """Return applicants, who was hired, and who should have been: some good women were refused."""
     rng = np.random.default_rng(seed)
-    group = np.where(rng.random(n) < 0.4, "F", "M")
+    group = np.where(rng.random(n) < women, "F", "M")
     score, years = rng.normal(0, 1, n), rng.integers(0, 20, n)
     good = rng.random(n) < 1 / (1 + np.exp(-1.2 * score - 0.1 * (years - 9)))
-    hired = good & ~((group == "F") & (rng.random(n) < 0.35))
+    hired = good & ~((group == "F") & (rng.random(n) < lost))
     frame = pd.DataFrame({"group": group, "score": score.round(2), "years": years})
     return frame, *(pd.Series(np.where(own, "yes", "no")) for own in (hired, good))
 
 
 X, Y, TRUTH = applicants()
 FEMALE = X["group"] == "F"
-RATES = {group: float((TRUTH[X["group"] == group] == "yes").mean()) for group in ("F", "M")}
+
+
+def true_rates(rows: pd.DataFrame, truth: pd.Series) -> dict[str, float]:
+    return {group: float((truth[rows["group"] == group] == "yes").mean()) for group in ("F", "M")}
+
+
+RATES = true_rates(X, TRUTH)
 GAP = RATES["F"] - float((Y[FEMALE] == "yes").mean())
 
 
@@ -136,6 +144,19 @@ def test_who_is_told_agrees_more_with_the_true_labels(classifier: str) -> None:
     _, labels, weights = model("gap_weights", TOLD["gap_weights"]).prepare(X, Y)
     assert (labels == Y).all()
     assert weights[FEMALE & (Y == "yes")].min() > weights[~FEMALE].max()
+
+
+@pytest.mark.parametrize("classifier", ["logistic_regression", "c45"])
+def test_it_helps_a_small_group_with_few_wrong_labels(classifier: str) -> None:
+    few: dict[str, Any] = {"women": 0.25, "lost": 0.25}
+    rows, hired, truth = applicants(6000, seed=3, **few)
+    new, _, new_truth = applicants(6000, seed=4, **few)
+    told = {"rates": true_rates(rows, truth)}
+    nothing, own = (
+        (model(name, facts, classifier=classifier).fit(rows, hired).predict(new) == new_truth).mean()
+        for name, facts in (("none", None), ("rate_weights", told))
+    )
+    assert own > nothing
 
 
 def test_lines_of_python_print_what_is_told() -> None:
