@@ -113,7 +113,7 @@ class FairClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     here: a warning says so. Every column is a feature: leave out identifiers, and columns that are known only
     after the outcome.
 
-    In rows to predict, a number beyond those of the training rows is in the first or last bin. If most are, a
+    In rows to predict, a number beyond those of the training rows is in the first or last bin; if most are, a
     warning asks for their unit. Any spelling of a missing value gets the state of missing values. A new value
     gets the state of rare values, else of missing values, else the column's most frequent state; a warning
     counts such rows. Several new values and no known one are an error, and so is a new or missing group.
