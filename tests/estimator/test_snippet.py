@@ -208,6 +208,6 @@ def test_the_page_on_use_runs_from_top_to_bottom(tmp_path: Path, monkeypatch: py
     page = (ROOT / "docs" / "use.md").read_text(encoding="utf-8")
     blocks = re.findall(r"```python\n(.*?)```", page, re.DOTALL)
     assert snippet("reweighing", "people.csv", **PEOPLE).startswith(blocks[0])
-    assert len(blocks) == 3
+    assert len(blocks) == 4
     found = run("\n".join(blocks), tmp_path, monkeypatch)
     assert len(found["rows"]) == len(found["ready"]) == len(people())
