@@ -187,7 +187,7 @@ def quick(
         repetitions=repetitions,
         seed=seed,
         accept=accept,
-        true_rates=known and known.rates,
+        true_rates=None if known is None else known.rates,
     )
     require_reachable(experiment, rows)
     texts = {"data.csv": as_csv(data)} if isinstance(data, pd.DataFrame) else {}
@@ -210,7 +210,7 @@ def quick(
         console=console,
     )
     with steps:
-        used, lead = classifiers[0], ""
+        used, lead = classifiers[0], Markup()
         if known is not None:
             steps.step("telling a technique what is known")
             told = told_beside(known, used, folder, plugins, workers)
@@ -226,7 +226,7 @@ def quick(
         steps.step("trying other classifiers")
         better = _better_classifier(folder, classifiers, plugins, workers)
     typed_file = str(folder / file if file.name in texts else data)
-    again = look_again(drafted.reading, typed_file, file_options, used)
+    again = look_again(drafted, typed_file, file_options, used)
     answer = answer_text(
         facts,
         "quick",
@@ -235,8 +235,8 @@ def quick(
         page=str(folder / PAGE_NAME),
         read=drafted.reading,
         account=Markup(account),
-        known=Markup(lead),
-        again=Markup(again),
+        known=lead,
+        again=again,
         with_rows="data.csv" in texts,
         better=better,
         used=used,

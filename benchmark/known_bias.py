@@ -8,10 +8,12 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
 
+from markupsafe import Markup
+
 from benchmark.api import run
 from benchmark.columns import UNTREATED
 from benchmark.data.draft import Draft
-from benchmark.data.reading import Part, Reading, rates_of_sides, typed
+from benchmark.data.reading import Part, rates_of_sides, typed
 from benchmark.data.refusals import read_verdicts
 from benchmark.errors import ExperimentError
 from benchmark.estimator.snippet import snippet
@@ -111,45 +113,52 @@ def told_beside(
 
 def known_text(
     known: KnownBias, told: Mapping[str, Any] | None, classifier: str, drafted: Draft, card: str, whole: bool
-) -> str:
+) -> Markup:
     """Return what is known, the technique, its lines of Python, and what it changes, as Markdown.
 
     ``card`` is the file of the card. Unless the text is to be ``whole``, it has the line of the model alone.
     """
     label, favorable, sensitive, deprived = drafted.roles.values()
-    roles = {"label": label, "favorable": favorable, "sensitive": sensitive, "deprived": deprived}
+    roles: dict[str, Any] = {
+        "label": label,
+        "favorable": favorable,
+        "sensitive": sensitive,
+        "deprived": deprived,
+    }
     sides = dict.fromkeys(drafted.columns[sensitive].states, known.rates["favored"])
     rates = {group: round(rate, 4) for group, rate in (sides | {deprived: known.rates["deprived"]}).items()}
     learner = "" if classifier == "c45" else classifier  # which is the default
     code = snippet(TECHNIQUE, card, **roles, classifier=learner, told={"rates": rates})
     gap = known.gap.gap.value
     study = study_of("gap", classifier, gap)
-    return render_values(
-        "known",
-        known=known,
-        technique=TECHNIQUE,
-        told=told,
-        classifier=classifier,
-        errs=_ERRS,
-        enough=gap / study.break_even if study and study.break_even > 0 else None,
-        code=code if whole else code[code.index("model = ") : code.index("model.fit")],
-        few=few,
+    return Markup(
+        render_values(
+            "known",
+            known=known,
+            technique=TECHNIQUE,
+            told=told,
+            classifier=classifier,
+            errs=_ERRS,
+            enough=gap / study.break_even if study and study.break_even > 0 else None,
+            code=code if whole else code[code.index("model = ") : code.index("model.fit")],
+            few=few,
+        )
     )
 
 
-def look_again(reading: Reading | None, file: str, file_options: FileOptions, learner: str) -> str:
+def look_again(drafted: Draft | None, file: str, file_options: FileOptions, learner: str) -> Markup:
     """Return which number helps most against a bias, from how many people, and what to type, as Markdown.
 
     It is empty if the deprived group of a file that was read has no refusal.
     """
     n, width, group = _REFUSALS, None, "the deprived group"
-    if reading is not None:
-        deprived = reading.parts[2]
+    if drafted is not None:
+        deprived = drafted.reading.parts[2]
         group = few([value for value, _ in deprived.values], 3)
         if not (n := min(n, deprived.rows - deprived.favorable)):
-            return ""
+            return Markup()
         gap = gap_from_refusals(deprived.rows, deprived.favorable, n, n // 3).gap
         width = (gap.high - gap.low) / 2
     study = study_of("refusals", learner, _USUAL_DOSE, n)
     command = typed("sample-refusals", file, file_options)
-    return render_values("look_again", n=n, width=width, group=group, study=study, command=command)
+    return Markup(render_values("look_again", n=n, width=width, group=group, study=study, command=command))

@@ -9,7 +9,6 @@ from pathlib import Path
 from typing import Any
 
 import pandas as pd
-from markupsafe import Markup
 
 from benchmark.atlas.adviser import (
     WORDS,
@@ -96,7 +95,7 @@ def recommend(
     --------
     >>> print(recommend(goal="restore", bias="label", dose=0.1))  # doctest: +SKIP
     """
-    drafted, named = None, {}
+    drafted, named = None, dict[str, Any]()
     if data is not None:
         roles = {"label": label, "favorable": favorable, "sensitive": sensitive, "deprived": deprived}
         named["file_options"] = FileOptions.of(**roles, **reading)
@@ -147,11 +146,7 @@ def advised(
         few=few,
         inf=math.inf,
         command=typed("quick", file, file_options) + more,
-        again=Markup(
-            look_again(drafted and drafted.reading, file, file_options, str(question.get("learner", "")))
-            if RESTORE in goals
-            else ""
-        ),
+        again=look_again(drafted, file, file_options, str(asked.learner)) if RESTORE in goals else "",
     )
     if knows != NOTHING_KNOWN:
         advices = [adviser.advise(goal, features=features, knows=knows, **question) for goal in goals]

@@ -148,7 +148,7 @@ def test_break_even_and_evidence_come_from_the_study(tmp_path: Path, monkeypatch
     recorded = float((people()[0].query("sex == 'f'")["hired"] == "yes").mean())
     said = text(known(true_rate={"f": recorded + 0.1, "m": 0.5}))
     assert "If the true gap is below .05, doing nothing is better" in said
-    hint = look_again(drafted().reading, "my people.csv", FileOptions.of(**ROLES), "c45")
+    hint = look_again(drafted(), "my people.csv", FileOptions.of(**ROLES), "c45")
     assert "look at 50 refusals of f again" in hint
     assert (
         "On 31 other files the told model agreed more with the unbiased one by +.017 [+.009, +.025]" in hint

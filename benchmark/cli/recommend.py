@@ -2,6 +2,7 @@
 
 import argparse
 from pathlib import Path
+from typing import Any
 
 from benchmark.cli.common import EXIT_OK, Options, file_options
 
@@ -37,7 +38,7 @@ def execute(options: argparse.Namespace) -> int:
     from benchmark.recommending import advised
     from benchmark.text.terminal import output_console, print_markdown, say
 
-    console, drafted, named = output_console(), None, {}
+    console, drafted, named = output_console(), None, dict[str, Any]()
     if options.file is not None:
         said = FileOptions.of(**file_options(options))
         drafted, named = draft(options.file, said), {"file": str(options.file), "file_options": said}

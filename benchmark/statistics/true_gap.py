@@ -53,10 +53,9 @@ def gap_from_refusals(rows: int, favorable: int, examined: int, wrong: int, errs
     """
     refused, found = rows - favorable, np.arange(examined + 1)
     # Chances of so many verdicts of "wrong", by the number of refusals that are wrong.
-    right, mistaken = (binom.pmf(found, found[:, None], share) for share in (1 - errs, errs))
-    verdicts = np.array(
-        [np.convolve(*both)[: examined + 1] for both in zip(right, mistaken[::-1], strict=True)]
-    )
+    right, mistaken = (np.asarray(binom.pmf(found, found[:, None], p)) for p in (1 - errs, errs))
+    pairs = zip(right, mistaken[::-1], strict=True)
+    verdicts = np.array([np.convolve(*pair)[: examined + 1] for pair in pairs])
     tail = (1 - CONFIDENCE) / 2
 
     def likely(chances: Any, all_wrong: int) -> bool:
