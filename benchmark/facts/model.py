@@ -206,7 +206,7 @@ class Level(Fact):
     techniques: tuple[Standing, ...]
 
     def best(self, choice: Choice = "least", knows: str = BLIND) -> Standing | None:
-        """Return the technique to take of those that know as much: at all, or at no cost; None without one."""
+        """Return the technique to take, at all or at no cost, of those that know as much, or None."""
         return next((row for row in self.techniques if choice in row.best and row.knows == knows), None)
 
     def before(self, technique: Standing | None = None) -> Standing | None:

@@ -124,7 +124,8 @@ def draw_heat(statistics: RunStatistics, metric: str, test: str, choice: Choice 
     choice.of_metrics([metric])
     scenarios = [scenario for scenario in statistics.scenarios if len(scenario.rows(rows))]
     columns = [(s, float(beta)) for s in scenarios for beta in np.unique(s.rows(rows)["level"])]
-    names, labels = list(titles), RowLabels(list(titles.values()), choice.width)
+    names = list(titles)
+    labels = RowLabels(list(titles.values()), choice.width, parts=marks.parts_of(names, run))
     width = max(_CELL, _NARROWEST / len(columns))
     if choice.width is not None:
         width = (choice.width - labels.width - 0.4) / len(columns)
@@ -154,7 +155,7 @@ def draw_heat(statistics: RunStatistics, metric: str, test: str, choice: Choice 
         title=f"{statistics.title(metric, test)}: techniques against the baseline",
         subtitle=f"Means; columns: {run.level_sign} and dataset. Color: how much nearer to the ideal "
         f"than the baseline (framed). + shown to be better, {MINUS} worse, by more than {statistics.rope:g}.",
-        notes=[*blank, *marks.notes(*scenarios, signs=cells["standing"])],
+        notes=[*blank, *marks.told_notes(names, run), *marks.notes(*scenarios, signs=cells["standing"])],
         choice=choice,
         rows=labels,
     )

@@ -10,6 +10,7 @@ import pandas as pd
 from matplotlib.axes import Axes
 from numpy.typing import NDArray
 
+from benchmark.columns import BLIND
 from benchmark.figures import EVERYTHING, Choice
 from benchmark.figures.style import Look, padded
 from benchmark.runs.descriptions import DatasetDescription
@@ -23,6 +24,9 @@ from benchmark.wording import planted, provenance, vocabulary
 CONSTANT_LINE: Look = {"color": "#A02020", "lw": 1.0, "ls": (0, (7, 2, 1.5, 2)), "zorder": 1.4}
 """Look of the line at the accuracy of the best constant answer."""
 
+TOLD = "#FBF1E2"
+"""Background of panels with techniques that are told something about the bias."""
+
 ESTIMATE: Look = {"mew": 1.1, "ms": 4.6}
 """Look of the mark of an estimate in a row."""
 
@@ -35,6 +39,18 @@ def titles_of(rows: pd.DataFrame, run: Manifest, choice: Choice = EVERYTHING) ->
     tried = set(rows["technique"])
     names = choice.of_techniques(name for name in run.titles if name in tried)
     return {name: run.titles[name] for name in names}
+
+
+def parts_of(names: Sequence[str], run: Manifest) -> list[int]:
+    """Return the positions at which techniques are told something else than those before."""
+    knows = [run.knows[name] for name in names]
+    return [i for i in range(1, len(knows)) if knows[i] != knows[i - 1]]
+
+
+def told_notes(names: Iterable[str], run: Manifest, look: str = "Below a line") -> list[str]:
+    """Return the note on techniques that are told something, and how they look; none without any."""
+    words, told = vocabulary()["told"], any(run.knows[name] != BLIND for name in names)
+    return [f"{look}: {words['heading'].lower()}. {words['choice']}"] * told
 
 
 def signs_of(

@@ -22,7 +22,7 @@ from benchmark.runs.manifest import Manifest
 from benchmark.runs.report_frames import Scenario
 from benchmark.statistics.answers import ACCURACY
 from benchmark.tables.numbers import DEGENERATE
-from benchmark.wording import level_axis, levels_are_paired
+from benchmark.wording import level_axis, levels_are_paired, vocabulary
 
 _MOST_LINES = 9  # that the eye distinguishes
 _LEAST_SAMPLES = 3  # two give intervals many times their distance
@@ -56,7 +56,8 @@ def draw_over_beta(run: RunFrames, scenario: Scenario, choice: Choice = EVERYTHI
     single = len(manifest.levels) == 1
     near = marks.is_near(constant, summary.loc[summary["metric"] == ACCURACY, "mean"])
     groups: list[tuple[str, _Shown]] = [("", shown)]
-    if len(shown) > _MOST_LINES and not single:
+    told = any(technique.told for technique, _ in shown)
+    if (told or len(shown) > _MOST_LINES) and not single:
         groups = list(_technique_groups(shown, scenario.baseline, manifest))
     many = "Black: the baseline. Light gray: the techniques of the other rows."
     words = [
@@ -65,7 +66,9 @@ def draw_over_beta(run: RunFrames, scenario: Scenario, choice: Choice = EVERYTHI
         many if len(groups) > 1 else "",
         marks.constant_text(scenario.best_constant, drawn=near) if ACCURACY in chosen else "",
     ]
-    labels = RowLabels(list(titles.values()), choice.width) if single else None
+    labels = None
+    if single:
+        labels = RowLabels(list(titles.values()), choice.width, parts=marks.parts_of(list(titles), manifest))
     size = (2.1, labels.height) if labels else _ALONE if len(groups) == 1 else _WITH_GROUPS
     page = Page(
         len(metrics) * len(groups),
@@ -74,12 +77,15 @@ def draw_over_beta(run: RunFrames, scenario: Scenario, choice: Choice = EVERYTHI
         title=f"{scenario.heading}: metrics "
         + (f"at {manifest.level_text(*manifest.levels)}" if single else "over the level of bias"),
         subtitle=marks.subtitle(scenario, manifest, " ".join(filter(None, words))),
-        notes=marks.notes(
-            scenario,
-            signs=hollow.values(),
-            look="hollow",
-            missing=marks.lacking(summary, titles, manifest),
-        ),
+        notes=[
+            *marks.told_notes(titles, manifest, *["Tinted"] * (not single)),
+            *marks.notes(
+                scenario,
+                signs=hollow.values(),
+                look="hollow",
+                missing=marks.lacking(summary, titles, manifest),
+            ),
+        ],
         # A legend below all panels does not tell whose lines a panel has.
         panel_titles=[
             f"{metric.title}, {title.lower()}" if title and choice.width else metric.title
@@ -102,9 +108,11 @@ def draw_over_beta(run: RunFrames, scenario: Scenario, choice: Choice = EVERYTHI
                 axes.set_xlim(*style.padded(manifest.levels, 0.05, 0.0))
                 style.set_level_ticks(axes, manifest.levels)
             _draw_reference(axes, metric, constant if near else np.nan, across=not single)
+            if not single and any(technique.told for technique, _ in group):
+                axes.set_facecolor(marks.TOLD)
             if g:  # each metric has the same limits in all groups
                 axes.sharey(page.panels[i])
-        handles = [Line2D([], [], label=t.title, **line_style(i)) for t, i in group]
+        handles = [Line2D([], [], label=t.full_title, **line_style(i)) for t, i in group]
         if not single:
             page.legend_beside(panels[0], [*handles, *[_HOLLOW] * bool(hollow)], title)
     if not single:
@@ -115,13 +123,18 @@ def draw_over_beta(run: RunFrames, scenario: Scenario, choice: Choice = EVERYTHI
 def _technique_groups(shown: _Shown, baseline: str, run: Manifest) -> Iterator[tuple[str, _Shown]]:
     """Yield title and techniques of each row of panels, those of a stage or of a part of one.
 
-    Each stage has the baseline, if it is shown. A technique's look follows from its position among all
-    techniques of its stage, so it is the same on all datasets of a run.
+    Those that are told something are a stage of their own, the last. Each stage has the baseline, if it is
+    shown. A technique's look follows from its position among all techniques of its stage, so it is the same
+    on all datasets of a run.
     """
     names = {technique.name for technique, _ in shown}
     first = [(technique, 0) for technique, _ in shown if technique.name == baseline]
-    for stage, title in STAGES.items():
-        of_stage = [t for t in run.techniques if run.stages.get(t.name, "") == stage]
+    blind = [t for t in run.techniques if not t.told]
+    stages = {title: [t for t in blind if run.stages.get(t.name, "") == own] for own, title in STAGES.items()}
+    if len(blind) <= _MOST_LINES:
+        stages = {"": blind}
+    told = [t for t in run.techniques if t.told]
+    for title, of_stage in {**stages, vocabulary()["told"]["label"]: told}.items():
         n_parts = math.ceil(len(of_stage) / (_MOST_LINES - 1))
         for part in range(n_parts):
             # The sizes of parts differ by one at most.

@@ -33,12 +33,18 @@ _LOOKS: dict[str, Look] = {
 class RowLabels:
     """Names of rows at the left of panels, wrapped to a width, or to less than half of a narrow page.
 
-    A row is at least ``least`` inches high.
+    A row is at least ``least`` inches high. Lines part the rows ``parts`` from those above them.
     """
 
     def __init__(
-        self, names: Sequence[str], page: float | None = None, width: float = _NAMES, least: float = 0.19
+        self,
+        names: Sequence[str],
+        page: float | None = None,
+        width: float = _NAMES,
+        least: float = 0.19,
+        parts: Sequence[int] = (),
     ) -> None:
+        self._parts = parts
         lines = [wrap(name, width if page is None else min(width, 0.36 * page)) for name in names]
         self.texts = ["\n".join(own) for own in lines]
         self.row = max(least, 0.05 + LINE * max(map(len, lines), default=1))  # height in inches
@@ -64,6 +70,8 @@ class RowLabels:
         axes.set_ylim(max(1, n_rows or len(self)) - 0.5, -0.5)
         axes.set_yticks(range(len(self)), labels=self.texts if named else [""] * len(self))
         axes.tick_params(axis="y", length=0)
+        for row in self._parts:
+            axes.axhline(row - 0.5, color="black", lw=0.8, zorder=3, gid="part")
 
 
 class Page(Figure):

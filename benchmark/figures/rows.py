@@ -10,7 +10,7 @@ from matplotlib.axes import Axes
 from matplotlib.lines import Line2D
 from matplotlib.ticker import MaxNLocator
 
-from benchmark.columns import CROSSED
+from benchmark.columns import BLIND, CROSSED, KNOWS
 from benchmark.figures import EVERYTHING, Choice, marks, style
 from benchmark.figures.page import Page, RowLabels
 from benchmark.figures.style import BLUE, GREY, ORANGE, Look, beta_look
@@ -83,7 +83,8 @@ def draw_forest(
     betas = style.beta_ticks(sorted(rows["level"].unique()), _MOST_BETAS)
     titles = marks.titles_of(rows, run, choice)
     choice.of_metrics([metric])
-    names, labels = list(titles), RowLabels(list(titles.values()), choice.width)
+    names = list(titles)
+    labels = RowLabels(list(titles.values()), choice.width, parts=marks.parts_of(names, run))
     rows = rows[rows["technique"].isin(names)]
     signs = marks.signs_of(scenario.rows(statistics.standing), names)
     page = Page(
@@ -95,7 +96,10 @@ def draw_forest(
         "nearer to the ideal on the same training rows. "
         f"Band: up to {statistics.rope:g}, practically none. Thick: 95 % intervals, each by itself. "
         "Thin: intervals that hold for all techniques together, which decide.",
-        notes=marks.notes(scenario, signs=signs.values(), look="cross"),
+        notes=[
+            *marks.told_notes(names, run),
+            *marks.notes(scenario, signs=signs.values(), look="cross"),
+        ],
         panel_titles=[*map(run.level_text, betas)],
         choice=choice,
         rows=labels,
@@ -165,7 +169,8 @@ def draw_gaps(statistics: RunStatistics, rows: pd.DataFrame, choice: Choice = EV
     panels = [(beta, scenario) for beta in betas for scenario in scenarios]
     looks = {name: style.line_style(i) | {"ls": "none"} for i, name in enumerate(rows["attribute"].unique())}
     titles = [run.titles[name] for name in names]
-    labels = RowLabels(titles, choice.width, least=0.05 + 0.085 * len(looks))
+    parts = marks.parts_of(names, run)
+    labels = RowLabels(titles, choice.width, least=0.05 + 0.085 * len(looks), parts=parts)
     page = Page(
         len(panels),
         min(len(scenarios), _MOST_COLUMNS),
@@ -174,7 +179,7 @@ def draw_gaps(statistics: RunStatistics, rows: pd.DataFrame, choice: Choice = EV
         subtitle="The gap of a technique minus the baseline's gap on the same samples. Above 0 (right) "
         "groups are farther apart. Techniques know only the group above the panel. Means of "
         f"{repetitions(run.repetitions)} with 95 % intervals. Filled: the interval leaves out 0.",
-        notes=marks.notes(*scenarios),
+        notes=[*marks.told_notes(names, run), *marks.notes(*scenarios)],
         panel_titles=[
             f"{scenario.heading}, {scenario.dataset.sensitive_feature} = "
             f"{scenario.dataset.deprived_group}, {run.level_text(beta)}"
@@ -218,13 +223,15 @@ def draw_restoration(statistics: RunStatistics, scenario: Scenario, choice: Choi
     rows = rows[rows["level"] == beta]
     tried = of_techniques(rows)
     nearest = tried[tried["metric"] == RESTORATION[0]].sort_values("value", kind="stable")
-    names = choice.of_techniques(dict.fromkeys([*nearest["technique"], *tried["technique"]]))
+    states, ordered = [*run.knows.values()], dict.fromkeys([*nearest["technique"], *tried["technique"]])
+    names = choice.of_techniques(sorted(ordered, key=lambda name: states.index(run.knows[name])))
     metrics = choice.of_metrics(_SHARES)
     standing = with_useful(scenario.rows(statistics.standing).query("level == @beta"))
     useful = set(standing.loc[standing["useful"], "technique"])
     signs = {name: sign for (name, _), sign in marks.signs_of(standing, names).items()}
     reasons = undo_of(rows.drop_duplicates("baseline"), statistics.undo)
-    labels = RowLabels([f"{run.titles[name]} {signs.get(name, '')}".strip() for name in names], choice.width)
+    titles = [f"{run.titles[name]} {signs.get(name, '')}".strip() for name in names]
+    labels = RowLabels(titles, choice.width, parts=marks.parts_of(names, run))
     page = Page(
         len(metrics),
         len(metrics),
@@ -239,6 +246,7 @@ def draw_restoration(statistics: RunStatistics, scenario: Scenario, choice: Choi
             "Better or worse: the 95 % interval of the difference to the refit on biased rows leaves out 0. "
             f"Hollow: see the sign beside the name. No mark: fewer than {LEAST_PEOPLE} people to count.",
             *(f"Not weighed: {reason}." for reason in marks.not_weighed(reasons)),
+            *marks.told_notes(names, run),
             *marks.notes(scenario, signs=signs.values()),
         ],
         panel_titles=[_SHARES[metric] for metric in metrics],
@@ -301,30 +309,48 @@ def draw_ranks(statistics: RunStatistics, ranks: pd.DataFrame, choice: Choice = 
     ranks = ranks[ranks["technique"].isin(titles) & ranks["metric"].isin(metrics)]
     pooled = ranks[(ranks["over"] == "dataset level") & ranks["mean_rank"].notna()]
     pooled = pooled.sort_values("mean_rank", kind="stable")
-    tables = [pooled[pooled["metric"] == metric].reset_index(drop=True) for metric in metrics]
+    # Techniques are ranked among those that know as much. One beside doing nothing makes no ranking.
+    sizes = ranks.groupby(KNOWS, sort=False)["technique"].nunique()
+    states = [knows for knows, n in sizes.items() if knows == BLIND or n > 2] or [*sizes.index]
+    panels = [(metric, knows) for metric in metrics for knows in states]
+    tables = [
+        pooled[(pooled["metric"] == metric) & (pooled[KNOWS] == knows)].reset_index(drop=True)
+        for metric, knows in panels
+    ]
     below = set(ranks.loc[ranks["below_constant"], "technique"])
+    titles = {own.name: own.title for own in run.techniques if own.name in titles}
     titles |= {name: f"{titles[name]} {BELOW_CONSTANT}" for name in below}
     labels = [RowLabels([titles[name] for name in table["technique"]], choice.width) for table in tables]
     n_rows = max(map(len, tables))
     page = Page(
-        len(metrics),
-        min(2, len(metrics)),
+        len(panels),
+        min(2, len(panels)),
         panel=(_WIDTH, max(0.5, n_rows * max(own.row for own in labels))),
         title=f"Mean ranks on {statistics.ranked_on(**ranks.iloc[0][['datasets', *SCENARIO[1:]]])}",
         subtitle=f"1 is best. Large: over {ranked_over(run)}; small: over the datasets at each "
         f"{run.level_sign}, on the same scale. Bars at the right join techniques that are not shown "
         "to differ (Wilcoxon, Holm).",
-        notes=[*_notes(statistics, ranks), *marks.notes(signs=[BELOW_CONSTANT] * bool(below))],
-        panel_titles=[statistics.title(metric) for metric in metrics],
+        notes=[
+            *marks.told_notes(titles, run, "Tinted"),
+            *_notes(statistics, ranks),
+            *marks.notes(signs=[BELOW_CONSTANT] * bool(below)),
+        ],
+        panel_titles=[
+            statistics.title(metric) + (f", told {knows}" if knows != BLIND else "")
+            for metric, knows in panels
+        ],
         choice=choice,
         left=max(own.width for own in labels),
     )
-    for axes, table, own, metric in zip(page.panels, tables, labels, metrics, strict=True):
+    for axes, table, own, (metric, knows) in zip(page.panels, tables, labels, panels, strict=True):
+        if knows != BLIND:
+            axes.set_facecolor(marks.TOLD)
         if table.empty:
             style.say_empty(axes, "no technique has a rank over all")
             axes.set(yticks=[])
             continue
-        each = ranks[(ranks["metric"] == metric) & (ranks["over"] == "dataset")]
+        of_panel = (ranks["metric"] == metric) & (ranks[KNOWS] == knows)
+        each = ranks[of_panel & (ranks["over"] == "dataset")]
         _draw_ranks(axes, table, each, run.level_limit)
         own.write(axes, n_rows)
         _draw_groups(axes, table["groups"])
@@ -375,7 +401,8 @@ def _notes(statistics: RunStatistics, ranks: pd.DataFrame) -> list[str]:
         if n_blocks < (needed := repetitions_needed(n_pairs, statistics.alpha)):
             notes.append(
                 f"{', '.join(map(statistics.title, rows['metric']))}: no test can find a difference. "
-                f"{n_pairs:,} pairs of techniques take at least {needed} blocks; there are {n_blocks}."
+                f"{n_pairs:,} {'pairs of techniques take' if n_pairs > 1 else 'pair of techniques takes'} "
+                f"at least {needed} blocks; there are {n_blocks}."
             )
     if len(gone):
         titles = "; ".join(run.titles[name] for name in gone)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -13,15 +13,15 @@ from matplotlib.axes import Axes
 from matplotlib.colors import to_rgb
 from numpy.typing import ArrayLike, NDArray
 
-from benchmark.columns import ORIGINAL
+from benchmark.columns import BLIND, ORIGINAL
 from benchmark.figures import EVERYTHING, Choice, marks, style
 from benchmark.figures.page import Page
-from benchmark.figures.style import BETA_COLORS, BLUE, FAINT, GREY, Look, beta_look, text_width
+from benchmark.figures.style import BETA_COLORS, BLUE, FAINT, GREY, ORANGE, Look, beta_look, text_width
 from benchmark.runs.analysis import RunStatistics
 from benchmark.runs.finished import RunFrames
 from benchmark.runs.report_frames import Scenario, records
 from benchmark.statistics.answers import ACCURACY, DISCRIMINATION, OF_CLEAN_MODEL, undo_of
-from benchmark.statistics.cells import distance
+from benchmark.statistics.cells import distance, known_of
 from benchmark.statistics.unprocessing import curves_of
 from benchmark.tables.numbers import BELOW_CONSTANT, DEGENERATE
 from benchmark.wording import level_axis
@@ -101,16 +101,21 @@ def draw_tradeoff(
         if single
         else f"{scenario.heading}: discrimination against accuracy",
         subtitle=marks.subtitle(scenario, manifest, " ".join(filter(None, words))),
-        notes=marks.notes(
-            scenario,
-            signs=hollow.values(),
-            look="hollow",
-            missing=marks.lacking(summary[summary["metric"].isin(TRADEOFF)], titles, manifest),
-        ),
+        notes=[
+            *marks.told_notes(titles, manifest, "Tinted"),
+            *marks.notes(
+                scenario,
+                signs=hollow.values(),
+                look="hollow",
+                missing=marks.lacking(summary[summary["metric"].isin(TRADEOFF)], titles, manifest),
+            ),
+        ],
         panel_titles=[] if single else list(titles.values()),
         choice=choice,
     )
     for name, axes in zip(titles, page.panels, strict=True):
+        if manifest.knows[name] != BLIND:
+            axes.set_facecolor(marks.TOLD)
         draw_tradeoff_panel(
             axes,
             points[points["technique"] == name],
@@ -268,7 +273,10 @@ def draw_pareto(statistics: RunStatistics, scenario: Scenario, choice: Choice = 
         title=f"{scenario.heading}: techniques that no other one beats",
         subtitle="Blue: on the Pareto front of the means, darker if on more repetitions' fronts. "
         f"Gray: beaten by another technique. Bars: 95 % intervals. Best is the upper left. {' '.join(words)}",
-        notes=marks.notes(scenario, signs=signs.values(), look="cross, on no front"),
+        notes=[
+            *marks.told_notes(titles, run, "Orange"),
+            *marks.notes(scenario, signs=signs.values(), look="cross, on no front"),
+        ],
         panel_titles=[
             run.level_text(panel.beta) + (f" ({panel.n_hidden} far off)" if panel.n_hidden else "")
             for panel in panels
@@ -277,7 +285,7 @@ def draw_pareto(statistics: RunStatistics, scenario: Scenario, choice: Choice = 
     )
     page.name_axes("", "accuracy", x_alike=False, y_alike=False)
     for axes, panel, of_panel in zip(page.panels, panels, sweeps, strict=True):
-        _draw_front(axes, panel)
+        _draw_fronts(axes, panel, run.knows)
         for sweep in of_panel:
             axes.plot(sweep["x"], sweep["y"], **_SWEEP_LINE)
         if len(curves) and panel.metric == DISCRIMINATION:
@@ -349,20 +357,25 @@ def _degenerate_points(statistics: RunStatistics, scenario: Scenario, name: str)
     return points.assign(x=x, y=1 - y)[["x", "y"]].dropna().reset_index()
 
 
-def _draw_front(axes: Axes, panel: _Panel) -> None:
+def _draw_fronts(axes: Axes, panel: _Panel, knows: Mapping[str, str]) -> None:
+    """Draw the front of the techniques that know nothing, and one for each other state of knowledge."""
     rows = panel.shown
     if rows.empty:
         style.say_empty(axes, panel.withheld or "no value")
         axes.set(yticks=[])
         return
-    front = rows[rows["on_front"]]
-    axes.step(front["x"], front["y"], where="post", color=BLUE, lw=1.0, zorder=2, gid="front")
-    for part, color, width in ((rows[~rows["on_front"]], FAINT, 0.8), (front, BLUE, 1.1)):
+    told = known_of(rows, knows)
+    parts = [(rows[~rows["on_front"]], FAINT, 0.8)]
+    for own, front in rows[rows["on_front"]].groupby(told, sort=False):
+        color = BLUE if own == BLIND else ORANGE
+        axes.step(front["x"], front["y"], where="post", color=color, lw=1.0, zorder=2, gid="front")
+        parts.append((front, color, 1.1))
+    for part, color, width in parts:
         x, y = part["x"], part["y"]
         x_reach, y_reach = ([part[at] - part[f"{at}_low"], part[f"{at}_high"] - part[at]] for at in "xy")
         axes.errorbar(x, y, y_reach, x_reach, fmt="none", ecolor=color, elinewidth=width, zorder=2.2)
         share = part["share_on_front"].fillna(0.0).to_numpy()[:, None]
-        fill = share * np.array(to_rgb(BLUE)) + (1 - share) * 1.0
+        fill = share * np.array(to_rgb(BLUE if color == FAINT else color)) + (1 - share) * 1.0
         axes.scatter(x, y, s=22, c=np.clip(fill, 0, 1), edgecolors=color, lw=1.0, zorder=3)
     if marks.is_near(panel.constant, panel.rows["y"]):
         axes.axhline(panel.constant, **marks.CONSTANT_LINE, gid="constant")

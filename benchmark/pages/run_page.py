@@ -13,6 +13,7 @@ from typing import Any
 
 from markupsafe import Markup
 
+from benchmark.columns import BLIND
 from benchmark.facts import Facts
 from benchmark.facts.model import Answers, Level, Scenario
 from benchmark.pages.html import boxed, in_script, render, scripts
@@ -71,6 +72,7 @@ def write_page(facts: Facts, folder: Path) -> Path:
         level_sign=LEVEL_SIGNS[facts.run.level_name],
         frontier=any(scenario.frontier for scenario in facts.scenarios),
         vocabulary=vocabulary(),
+        told=any(technique.knows != BLIND for technique in facts.techniques),
         tabs={name: html for name, html in tabs.items() if html},
         facts=in_script(facts.model_dump_json()),
         words=in_script(json.dumps(_words(facts), ensure_ascii=False, separators=(",", ":"))),
@@ -90,13 +92,16 @@ def _tab(facts: Facts, questions: Sequence[str], more: Sequence[str]) -> Markup:
 
 def _words(facts: Facts) -> dict[str, Any]:
     """Return all words of the scripts: the table of words, and what is said of each scenario and level."""
+    table = vocabulary()
     titles = {technique.name: technique.full_title for technique in facts.techniques}
-    sentence = macro("headline", "answer", facts)
+    sentence, told_line = (macro("headline", name, facts) for name in ("answer", "told_line"))
     scenario_notes, level_notes = (macro("level", name, facts) for name in ("scenario_notes", "level_notes"))
 
     def said(scenario: Scenario, answers: Answers, level: Level) -> dict[str, Any]:
+        case = Case(scenario, answers, level)
+        told = f"\n\n**{table['told']['heading']}:**\n\n{told_line(case.goal, [case])}" if case.told else ""
         return {
-            "sentence": as_html(sentence(Case(scenario, answers, level))),
+            "sentence": as_html(sentence(case) + told),
             "notes": as_html(level_notes(level)),
             "reason": reason_text(level.reason) if level.reason else "",
             "texts": [
@@ -104,10 +109,10 @@ def _words(facts: Facts) -> dict[str, Any]:
             ],
         }
 
-    table = vocabulary()
     return {
         **{kind: table[kind] for kind in ("verdict", "role", "goal", "shown", "constant")},
         "level": LEVEL_SIGNS[facts.run.level_name],
+        "titles": titles,
         "notes": [as_html(scenario_notes(scenario)) for scenario in facts.scenarios],
         "said": [
             [[said(scenario, answers, level) for level in answers.levels] for answers in scenario.answers]

@@ -220,8 +220,8 @@ class Manifest(BaseModel):
     def in_files(self, frame: pd.DataFrame) -> pd.DataFrame:
         """Return a frame of the run as its files have it.
 
-        The solved β stands behind a dose, hidden bias behind the planted one, and what a technique knows behind
-        its name, if any is told something. If no bias is hidden, decisions do not name their only test.
+        The solved β stands behind a dose, hidden bias behind the planted one, and what a technique knows
+        behind its name, if any is told something. If no bias is hidden, decisions do not name their test.
         """
         columns, knows = {*frame.columns}, self.knows
         if {*knows.values()} <= {BLIND}:

@@ -6,12 +6,13 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from itertools import product
 
-from benchmark.columns import GOAL_METRICS
+from benchmark.columns import BLIND, GOAL_METRICS
 from benchmark.errors import UnknownNameError
 from benchmark.runs.report_frames import by_rows
 from benchmark.statistics.answers import ACCURACY, DISCRIMINATION
 from benchmark.tables.layout import Cell, Row, Table
 from benchmark.tables.numbers import ACCEPTED, CONSTANT, Numbers, Where
+from benchmark.wording import vocabulary
 
 _MOST_DEFAULT = 4
 
@@ -23,6 +24,7 @@ _PAIRS = ((DISCRIMINATION, ACCURACY, ACCEPTED), ("overestimation", "underestimat
 """Metrics of the paper's Tables 2 to 4, with the shares accepted, and of its Tables 5 to 7."""
 
 _CHANGE = "Change: from the baseline with the same learner, on the same samples, ± half of its 95 % interval."
+_TOLD = "{column}: about the bias. {choice}".format_map(vocabulary()["told"])
 _NOTES = "Baselines, signs, data and versions: notes.txt."
 
 
@@ -31,8 +33,9 @@ def techniques_table(numbers: Numbers, columns: Sequence[str] = (), techniques: 
 
     ``columns`` are metrics, and ``"accepted"`` for the shares accepted, by default :func:`default_columns`.
     With statistics, the change from the baseline of the same learner stands beside each value. ``techniques``
-    are all unless given. The best value of a block and column is bold. An UnknownNameError says that the run
-    has no such metric or technique.
+    are all unless given. The best value of a block and column is bold; where techniques are told something,
+    a column says what, and the best of those that know as much is bold. An UnknownNameError says that the
+    run has no such metric or technique.
     """
     run = numbers.run
     columns, names = columns or default_columns(numbers), list(run.titles)
@@ -47,6 +50,8 @@ def techniques_table(numbers: Numbers, columns: Sequence[str] = (), techniques: 
     # A metric, and whether its change is shown.
     parts = [part for part in product(columns, (False, True)[: 1 + changes]) if part != (ACCEPTED, True)]
     several = len({scenario.classifier for scenario in numbers.scenarios}) > 1
+    knows, short = run.knows, {entry.name: entry.title for entry in run.techniques}
+    told = any(knows[name] != BLIND for name in names)
     blocks: dict[str, list[Row]] = {}
     for heading, scenarios in by_rows(numbers.scenarios):
         for level in scenarios[0].telling_levels(run.levels):
@@ -55,7 +60,16 @@ def techniques_table(numbers: Numbers, columns: Sequence[str] = (), techniques: 
                 for s, name in product(scenarios, names)
                 if (*s.key, name) in numbers.tried
             ]
-            best = {metric: numbers.nearest(tried, metric) for metric in columns}
+            states = {own: [where for where in tried if knows[where[-1]] == own] for own in knows.values()}
+            best = {
+                metric: {
+                    where
+                    for own, state in states.items()
+                    if own == BLIND or len(state) > 1
+                    for where in numbers.nearest(state, metric)
+                }
+                for metric in columns
+            }
             block = (heading, f"{level:g}")
             rows = []
             for where in tried:
@@ -65,16 +79,19 @@ def techniques_table(numbers: Numbers, columns: Sequence[str] = (), techniques: 
                     else replace(numbers.value(where, metric), best=where in best[metric])
                     for metric, change in parts
                 ]
-                rows.append(Row((*block, run.titles[where[-1]], *[where[2]] * several), tuple(cells)))
+                what = knows[where[-1]] if knows[where[-1]] != BLIND else ""
+                rows.append(
+                    Row((*block, short[where[-1]], *[what] * told, *[where[2]] * several), tuple(cells))
+                )
             if {ACCURACY, DISCRIMINATION} & {*columns} and scenarios[0].best_constant:
                 cells = [Cell(text="") if c else numbers.constant(scenarios[0], m) for m, c in parts]
-                rows.append(Row((*block, CONSTANT, *[""] * several), tuple(cells)))
+                rows.append(Row((*block, CONSTANT, *[""] * (told + several)), tuple(cells)))
             blocks[f"{heading}, {run.level_text(level)}"] = rows
     return Table(
         name="techniques",
         caption=f"All techniques{numbers.extent}",
         block_names=("Dataset", run.level_sign),
-        row_names=("Technique", "Learner")[: 1 + several],
+        row_names=("Technique", *[vocabulary()["told"]["column"]] * told, *["Learner"] * several),
         columns=tuple(
             (numbers.title(metric), "change" if change else "value")
             if changes and metric != ACCEPTED
@@ -82,7 +99,9 @@ def techniques_table(numbers: Numbers, columns: Sequence[str] = (), techniques: 
             for metric, change in parts
         ),
         blocks=blocks,
-        note=" ".join([numbers.spread, *[_CHANGE] * changes, "Bold: nearest to the ideal.", _NOTES]),
+        note=" ".join(
+            [numbers.spread, *[_CHANGE] * changes, "Bold: nearest to the ideal.", *[_TOLD] * told, _NOTES]
+        ),
     )
 
 

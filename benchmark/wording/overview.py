@@ -39,9 +39,9 @@ class Case:
 
     @property
     def told(self) -> list[tuple[str, Standing | None]]:
-        """What techniques are told here, each with the technique to take of those that are told it."""
+        """What techniques are told, each with the one to take of those; empty at a level without answers."""
         states = dict.fromkeys(row.knows for row in self.level.techniques if row.knows != BLIND)
-        return [(knows, self.level.best(knows=knows)) for knows in states]
+        return [] if self.level.reason else [(knows, self.level.best(knows=knows)) for knows in states]
 
     @property
     def baseline(self) -> Standing | None:

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
+from benchmark.experiment.telling import Telling
 from benchmark.facts import Facts
 from benchmark.pages.index import refresh_index
 from benchmark.runs.analysis import folder_statistics, run_statistics
@@ -24,7 +25,7 @@ from tests.helpers.made_up_folder import (
     write_made_up_page,
 )
 from tests.helpers.planted_folder import write_planted_folder
-from tests.helpers.two_goals import run_of
+from tests.helpers.two_goals import run_of, told_run
 
 if TYPE_CHECKING:
     from playwright.sync_api import Browser, Page
@@ -51,6 +52,13 @@ def planted(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def two_goals(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Return the page of a run in which the goals have different winners."""
     return write_page(tmp_path_factory.mktemp("two_goals"), run_statistics(run_of()))
+
+
+@pytest.fixture(scope="module")
+def told(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Return the page of the same run, where its winners are told something about the bias."""
+    run = told_run({"undoes": Telling(fact="gap"), "evens": Telling(fact="refusals")})
+    return write_page(tmp_path_factory.mktemp("told"), run_statistics(run))
 
 
 @pytest.fixture(scope="module")
@@ -276,6 +284,35 @@ def test_goals_and_metrics_are_chosen(visit: Visits, two_goals: Path) -> None:
     choose(page, "goal", "Equalize acceptance")
     choose(page, "metric", "Distance to the clean model")
     assert page.locator("#level thead th").count() == 10
+
+
+def test_what_is_told_parts_the_tables_and_is_chosen(visit: Visits, told: Path, two_goals: Path) -> None:
+    assert visit(two_goals).locator("#knows").is_hidden(), "no technique is told anything"
+    page = visit(told)
+    for name in ("matrix", "level"):
+        names = [row[0] for row in table(page, name)]
+        at = names.index("told the gap")
+        assert names[at : at + 4] == ["told the gap", "Undoes", "told 50 refusals", "Evens"], name
+    blind, block = page.locator("#sentence").inner_text().split(vocabulary()["told"]["heading"])
+    assert "none of the 3 techniques that are told nothing" in blind
+    assert "the gap: Undoes .02; 50 refusals: Evens .14" in block
+    symbols = page.evaluate("document.getElementById('picture').data.at(-1).marker.symbol")
+    assert sum(symbol.startswith("diamond") for symbol in symbols) == 2
+    choose(page, "knows", "the gap")
+    assert [row[0] for row in table(page, "matrix")] == ["Nothing (baseline)", "told the gap", "Undoes"]
+    assert len(page.evaluate("document.getElementById('picture').data.at(-1).x")) == 2
+    assert "knows=the+gap" in page.url
+    with page.expect_download() as download:
+        page.locator("#csv").click()
+    rows = list(csv.DictReader(download.value.path().read_text(encoding="utf-8").splitlines()))
+    assert [(row["technique"], row["knows"]) for row in rows] == [("none", "nothing"), ("undoes", "the gap")]
+    choose(page, "knows", "nothing")
+    assert not {"Undoes", "Evens"} & {row[0] for row in table(page, "level")}
+    choose(page, "knows", "all")
+    assert axe_faults(page) == []
+    choose(page, "colors", "dark")
+    assert axe_faults(page, "color-contrast") == []
+    choose(page, "colors", "as the system")
 
 
 @pytest.mark.nightly

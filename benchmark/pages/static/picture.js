@@ -82,7 +82,7 @@ function pictureOf(now, look, width, height) {
     hovertext: shown.map(({ level, row }) => hover(now, level, row)),
   });
   const symbol = (row) => {
-    return (isBelow(row) ? "triangle-down" : row.isBaseline ? "square" : "circle") + (row.usable ? "" : "-open");
+    return (isBelow(row) ? "triangle-down" : row.isBaseline ? "square" : row.knows === BLIND ? "circle" : "diamond") + (row.usable ? "" : "-open");
   };
   const paths = [...before.keys()].map((name) => points.filter(({ row }) => row.technique === name));
   // Doing nothing comes last, so that nothing covers it.

@@ -1,12 +1,21 @@
 // The sentence, the table of techniques and levels of bias, the table of the chosen level, and its file.
 
 // The name of a technique, with its role if it has one.
-const nameOf = ({ title, role }) => [
-  make("bdi", {}, title),
+const nameOf = ({ short, role }) => [
+  make("bdi", {}, short),
   ...(words.role[role] ? [make("span", { class: "role" }, ` (${words.role[role].label})`)] : []),
 ];
 const unseen = (text) => make("span", { class: "unseen" }, text);
 const signOf = ({ sign }) => (sign ? [make("span", { class: "sign", "aria-hidden": "true" }, sign), " "] : []);
+
+// Lines of a table, with a heading before those of techniques that are told something else.
+function underHeadings(rows, lines, columns) {
+  return lines.flatMap((line, i) => {
+    const { knows } = rows[i];
+    if (knows === BLIND || (i && knows === rows[i - 1].knows)) return [line];
+    return [make("tr", { class: "state" }, make("th", { scope: "rowgroup", colspan: columns }, `told ${knows}`)), line];
+  });
+}
 
 function drawTables(now) {
   const l = now.levels.indexOf(now.at);
@@ -50,7 +59,8 @@ function drawMatrix(now) {
     });
     return make("tr", { class: picked ? "picked" : null }, first, ...cells);
   });
-  $("matrix").tBodies[0].replaceChildren(...rows);
+  const all = order.map((technique) => shown.get(technique));
+  $("matrix").tBodies[0].replaceChildren(...underHeadings(all, rows, now.levels.length + 1));
   const own = now.answers?.metric === now.metric;
   const signs = Object.entries(own ? words.verdict : words.shown).map(([key, { sign, label, meaning }]) => {
     const looks = own ? key : `shown-${key.replace(".", "none")}`;
@@ -59,13 +69,14 @@ function drawMatrix(now) {
   $("keys").replaceChildren(...signs.flatMap((key) => [key, " "]));
 }
 
-// Roles first, then by the number of levels where it helps or is promising, then by mean distance to the goal.
+// Roles first, then by what they are told, then by the number of levels where it helps or is promising, then by mean distance to the goal.
 function placeOf(cells) {
   const rows = cells.filter(Boolean);
   const count = (verdict) => rows.filter((row) => row.verdict === verdict).length;
   const left = rows.map(({ distance, number }) => Math.abs(distance ?? number.mean ?? Infinity));
   const isRole = rows.some((row) => row.isBaseline || (row.role && row.role !== "technique"));
-  return [isRole ? 0 : 1, -count("helps"), -count("promising"), left.reduce((a, b) => a + b, 0) / left.length];
+  const told = isRole ? -1 : STATES.indexOf(rows[0].knows);
+  return [told, -count("helps"), -count("promising"), left.reduce((a, b) => a + b, 0) / left.length];
 }
 
 // A click chooses a level and a technique, and lets go of a technique that is chosen.
@@ -109,15 +120,16 @@ function drawLevel(now) {
       make("td", { class: `word ${row.verdict ?? ""}` }, ...signOf(verdictWord ?? {}), label),
     );
   });
+  const body = underHeadings(rows, lines, head.length);
   const constant = now.answers?.levels[now.levels.indexOf(now.at)].constant;
   if (constant) {
     const { accepts, accuracy } = constant;
     const { label } = words.constant[accepts === 0 ? "nobody" : accepts === 1 ? "everybody" : "some"];
     const cells = [number(accuracy), "", share(accepts), share(accepts), ""].map((text) => make("td", {}, text));
     const title = make("th", { scope: "row", colspan: String(3 + more.length) }, label);
-    lines.push(make("tr", { class: "constant" }, title, ...cells));
+    body.push(make("tr", { class: "constant" }, title, ...cells));
   }
-  $("level").tBodies[0].replaceChildren(...lines);
+  $("level").tBodies[0].replaceChildren(...body);
 }
 
 const fileName = (...parts) => [facts.run.name, ...parts].join("_").replace(/[^\w.-]+/g, "_");
@@ -135,7 +147,8 @@ function downloadCsv() {
   const level = facts.run.level_name;
   const where = Object.entries({ dataset, bias, classifier, test, [level]: now.at, goal: now.goal });
   const numbers = ({ technique, number, numberChange }) => ({ technique, value: number, change: numberChange });
-  const standings = now.answers?.levels[now.levels.indexOf(now.at)].techniques ?? rowsAt(now, now.at).map(numbers);
+  const listed = now.answers?.levels[now.levels.indexOf(now.at)].techniques.filter((row) => isShown(now, row));
+  const standings = listed ?? rowsAt(now, now.at).map(numbers);
   const rows = standings.map((standing) => {
     return new Map([...where, ...Object.entries(standing).flatMap(([key, value]) => flat(value, key))]);
   });

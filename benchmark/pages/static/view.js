@@ -4,7 +4,11 @@ const [facts, words] = ["facts", "words"].map((id) => JSON.parse($(id).textConte
 
 const ACCURACY = "accuracy";
 const TABS = [...document.querySelectorAll("[role=tab]")].map((tab) => tab.id.slice("tab-".length));
-const titles = new Map(facts.techniques.map(({ name, title }) => [name, title]));
+const titles = new Map(Object.entries(words.titles));
+const techniques = new Map(facts.techniques.map((technique) => [technique.name, technique]));
+// What techniques are told about the bias.
+const STATES = [...new Set(facts.techniques.map(({ knows }) => knows))];
+const BLIND = "nothing";
 const metrics = new Map(facts.metrics.map((metric) => [metric.name, metric]));
 const levelText = (level) => `${words.level}${words.level === "β" ? " =" : ""} ${level}`;
 
@@ -28,7 +32,7 @@ function share(value) {
 
 // ------------------------------------------------------------------------------- what is chosen
 
-const CHOICES = ["tab", "colors", "goal", "metric", "at", "technique"];
+const CHOICES = ["tab", "colors", "goal", "metric", "at", "knows", "technique"];
 const AXES = ["dataset", "bias", "classifier", "test"];
 let state = { scenario: 0 };
 
@@ -49,6 +53,7 @@ function current() {
     usual,
     at: levels.find((level) => String(level) === state.at) ?? usual.at,
     metric: values?.metric ?? usual.metric,
+    knows: STATES.includes(state.knows) ? state.knows : null,
     technique: scenario.techniques.includes(state.technique) ? state.technique : null,
   };
 }
@@ -62,6 +67,11 @@ const changeIn = (values, l, t) => ({
   high: values.change_high[l][t],
 });
 
+// Of techniques that are chosen by what they know, doing nothing is one.
+const isShown = ({ knows }, { technique, role }) => {
+  return knows === null || techniques.get(technique)?.knows === knows || (role ?? "technique") !== "technique";
+};
+
 // The techniques at a level, each with its number in the chosen metric and what is said of it.
 function rowsAt(now, level) {
   const { scenario, answers } = now;
@@ -71,7 +81,7 @@ function rowsAt(now, level) {
   const accuracies = scenario.values.find(({ metric }) => metric === ACCURACY);
   const at = scenario.levels.indexOf(level);
   const standings = answers?.levels[l].techniques ?? scenario.techniques.map((technique) => ({ technique }));
-  return standings.map((standing, i) => {
+  const rows = standings.map((standing, i) => {
     const t = scenario.techniques.indexOf(standing.technique);
     const isBaseline = standing.role === "baseline" || standing.technique === scenario.baseline;
     // Where nothing is compared, nothing is found not to be shown.
@@ -82,6 +92,8 @@ function rowsAt(now, level) {
     return {
       ...standing,
       title: titles.get(standing.technique),
+      short: techniques.get(standing.technique)?.title,
+      knows: techniques.get(standing.technique)?.knows,
       isBaseline,
       against: standing.baseline ?? scenario.baseline,
       verdictWord: verdict,
@@ -94,6 +106,7 @@ function rowsAt(now, level) {
       usable: standing.verdict !== "not_usable",
     };
   });
+  return rows.filter((row) => row.isBaseline || isShown(now, row));
 }
 
 // ----------------------------------------------------------------------------------- the fragment
@@ -136,6 +149,8 @@ function drawChoices(now) {
   const offered = new Set([now.usual.metric, ...now.scenario.values.map(({ metric }) => metric)]);
   fillSelect("metric", [...offered].map((metric) => [metric, titleOf(metric)]), now.metric);
   fillSelect("at", now.levels.map((level) => [String(level), levelText(level)]), String(now.at));
+  fillSelect("knows", [["", "all"], ...STATES.map((knows) => [knows, knows])], now.knows ?? "");
+  $("knows").parentElement.hidden = STATES.length < 2;
   const named = now.scenario.techniques.map((technique) => [technique, titles.get(technique)]);
   fillSelect("technique", [["", "all"], ...named], now.technique ?? "");
   $("colors").value = state.colors;
