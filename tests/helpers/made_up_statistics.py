@@ -9,7 +9,7 @@ from functools import cache
 import numpy as np
 import pandas as pd
 
-from benchmark.columns import RESULT_COLUMNS
+from benchmark.columns import BLIND, RESULT_COLUMNS
 from benchmark.metrics import list_metrics
 from benchmark.runs.analysis import GAP_COLUMNS, RunStatistics
 from benchmark.runs.descriptions import DatasetInExperiment, GroupSizes
@@ -78,7 +78,7 @@ def statistics(n_techniques: int, repetitions: int = 4) -> RunStatistics:
         answers=empty,
         intervals=cell_intervals(results),
         comparisons=judged(paired_comparisons(results, names[0], goals)),
-        ranks=made_up_ranks(names).assign(below_constant=False),
+        ranks=made_up_ranks(names).assign(below_constant=False, knows=BLIND),
         pareto=pareto_fronts(results, ("discrimination", "accuracy"), goals).assign(below_constant=False),
         restoration=pd.DataFrame(columns=list(RESTORATION_COLUMNS)),
         groups=pd.DataFrame(columns=list(GAP_COLUMNS)),
