@@ -13,6 +13,8 @@ from benchmark.facts import facts_of, first_facts
 from benchmark.facts.model import Facts
 from benchmark.runs.analysis import RunStatistics, run_statistics
 from benchmark.runs.finished import RunFrames, read_frame
+from benchmark.tables.numbers import Numbers
+from benchmark.tables.techniques import techniques_table
 from benchmark.text.terminal import as_text
 from benchmark.text.writing import csv_text
 from benchmark.wording import answer_text
@@ -143,3 +145,18 @@ def test_runs_that_tell_nothing_have_no_column() -> None:
     text = report_text(statistics)
     assert "Told" not in text
     assert HEADING not in text
+
+
+def test_the_table_for_print_has_a_column_and_a_best_value_for_those_that_know_as_much() -> None:
+    statistics = run_statistics(told_run({"undoes": GAP, "evens": GAP}, ["none", "trifle", *TOLD]))
+    table = techniques_table(Numbers.of_statistics(statistics), ["discrimination"])
+    assert table.row_names == ("Technique", "Told")
+    rows = table.blocks["Adult, β = 0.5"]
+    told = {row.names[2:]: row.cells[0].best for row in rows[:-1]}
+    assert told == {
+        ("Nothing", ""): False,
+        ("Trifle", ""): True,
+        ("Undoes", "the gap"): False,
+        ("Evens", "the gap"): True,
+    }
+    assert "Only techniques that are told as much are compared with each other." in table.note
