@@ -195,8 +195,8 @@ def pareto_fronts(
     told = known_of(points, knows)
     nothing = (points["technique"] == UNTREATED).to_numpy()
     for rows in spots.indices.values():
-        for own in told.iloc[rows].groupby(told.iloc[rows], sort=False).indices.values():
-            own = rows[own]
+        for knows_this in told.iloc[rows].unique():
+            own = rows[(told.iloc[rows] == knows_this).to_numpy()]
             among = np.union1d(own, rows[nothing[rows]])
             is_own = np.isin(among, own)
             on_front[own] = on_pareto_front(means[0][among], means[1][among])[is_own]
