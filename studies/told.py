@@ -259,6 +259,16 @@ class Primary:
         """Whether it is shown, with at least the least gains."""
         return self.p <= SIGNIFICANT and all(own.mean() >= LEAST[name] for name, own in self.gains.items())
 
+    @property
+    def shown_in(self) -> tuple[str, ...]:
+        """The measures by which it is shown, each by itself."""
+        alone = {
+            name: own.mean() >= LEAST[name]
+            and 2 * sign_flip_p_values(own.to_numpy()[None, :])[0] <= SIGNIFICANT
+            for name, own in self.gains.items()
+        }
+        return (*self.gains,) if self.shown else tuple(name for name, own in alone.items() if own)
+
 
 def primaries(study: Study, some: Sequence[str] | None = None) -> dict[str, Primary]:
     """Return the primary contrasts, over all sources or some."""

@@ -215,12 +215,20 @@ def test_the_page_of_a_made_up_study_says_what_it_shows() -> None:
     page = told.findings(study)
     assert len(page.splitlines()) <= 40
     assert page.split("\n\n")[1].startswith(
-        "**Whoever knows 50 re-examined refusals or half the gap undoes more"
+        "**Knowing 50 re-examined refusals or half the gap brings decisions"
     )
     assert told.draw(study).startswith(b"\x89PNG")
-    worse = told.findings(made_up(30, lambda table: 0.5 * table["technique"].str.contains("refusal_weights")))
-    assert "**Whoever knows half the gap undoes more" in worse
-    assert "for 50 re-examined refusals, this is not shown.**" in " ".join(worse.split())
+
+
+def test_the_answer_says_in_which_measure_a_gain_is_shown() -> None:
+    study = made_up(12, lambda table: 0.5 * table["technique"].str.contains("refusal_weights"))
+    assert "Knowing 50 re-examined refusals is not shown to bring decisions nearer" in told.answer(study)
+    assert "Knowing half the gap brings decisions nearer" in told.answer(study)
+    study = made_up(12, of_source)
+    study.frame.loc[study.frame["technique"] == "gap_weights_half", RESTORATION_DISTANCE] = 0.2
+    text = told.answer(study)
+    assert "Knowing half the gap makes more decisions agree with unbiased ones" in text
+    assert "Error rates are not shown to come nearer." in text
 
 
 def test_the_table_of_the_package_has_a_row_for_each_learner_dose_and_fact() -> None:
