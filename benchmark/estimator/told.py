@@ -101,7 +101,6 @@ class Told:
 
     def _examined(self, fact: Fact, rows: Any, labels: Any) -> Examined:
         named, unique = np.asarray(rows).ravel(), self.index.is_unique
-        named, unique = np.asarray(rows).ravel(), self.index.is_unique
         positions = self.index.get_indexer(pd.Index(named)) if unique else np.full(len(named), -1)
         if (positions < 0).any() or len(np.unique(positions)) < len(positions):
             got = "rows that are not in X, or are named twice" if unique else "an index that names rows twice"
