@@ -230,38 +230,34 @@ def break_even(study: Study, dose: float) -> str:
         own = study_of.break_even(study, measure, dose)
         mean, low, high = (f"above {most:g}" if value > most else two(value) for value in own)
         texts.append(mean if mean == low else f"{mean} [{low}, {high}]")
-    return f"{' and '.join(texts)} at {two(dose)}"
+    return " and ".join(texts)
 
 
+# By the measures in which a primary contrast is shown.
 _ANSWERS = {
-    (AGREEMENT, RESTORATION_DISTANCE): "Knowing {} brings decisions nearer to unbiased ones than {}.",
-    (
-        AGREEMENT,
-    ): "Knowing {} makes more decisions agree with unbiased ones than {}. Error rates are not shown to "
-    "come nearer.",
-    (
-        RESTORATION_DISTANCE,
-    ): "Knowing {} brings error rates nearer to unbiased ones than {}. More agreement is not shown.",
-    (): "Knowing {} is not shown to bring decisions nearer to unbiased ones than {}.",
+    "agreement distance": "brings decisions nearer to unbiased ones than {}.",
+    "agreement": "makes more decisions agree with unbiased ones than {}. Error rates are not shown to come "
+    "nearer.",
+    "distance": "brings error rates nearer to unbiased ones than {}. More agreement is not shown.",
+    "": "is not shown to bring decisions nearer to unbiased ones than {}.",
 }
-"""What is said, by the measures in which a primary contrast is shown."""
 
 
 def answer(study: Study) -> str:
     """Return the answer, and the numbers of both primary contrasts."""
     own = study_of.primaries(study)
-    cases = {
-        one.shown_in: [PRIMARY[n] for n, o in own.items() if o.shown_in == one.shown_in]
-        for one in own.values()
-    }
+    cases: dict[str, list[str]] = {}
+    for name, one in own.items():
+        cases.setdefault(" ".join(_SHORT[measure] for measure in one.shown_in), []).append(PRIMARY[name])
     best = "the best technique that knows nothing"
-    sentences = " ".join(_ANSWERS[case].format(" or ".join(names), best) for case, names in cases.items())
-    numbers = "; ".join(
-        f"{PRIMARY[name]}, {both(study, name, BLIND)} (p {p_text(one.p)})" for name, one in own.items()
-    )
+    texts = [f"Knowing {' or '.join(names)} {_ANSWERS[case].format(best)}" for case, names in cases.items()]
+    numbers = [
+        f"{PRIMARY[name].capitalize()}: {both(study, name, BLIND)} (p {p_text(one.p)})."
+        for name, one in own.items()
+    ]
     return (
-        f"**{sentences}** Gains in agreement with the clean model and in distance to it, at dose {two(DOSE)}, "
-        f"over {len(study.sources())} sources: {numbers}."
+        f"**{' '.join(texts)}** These are gains in agreement with the clean model and in distance to it, at "
+        f"dose {two(DOSE)}, over {len(study.sources())} sources. {' '.join(numbers)}"
     )
 
 
@@ -269,11 +265,14 @@ def findings(study: Study) -> str:
     """Return the page of findings; ``tests/findings/test_told.py`` holds what its words say."""
     (small, _, large), [*examined] = DOSES, EXAMINERS
     m = [[study_of.least_m(study, one, dose) or f"more than {M[-1]}" for one in MEASURES] for dose in DOSES]
-    least = [f"{first} and {second} at {two(dose)}" for (first, second), dose in zip(m, DOSES, strict=True)]
+    least = [f"{' and '.join(map(str, row))} at {two(dose)}" for row, dose in zip(m, DOSES, strict=True)]
     rates = [study_of.rates_break_even(study, one, DOSE) for one in MEASURES]
     wrong = [two(one) if isfinite(one) else f"more than {two(0.1)}" for one in rates]
     fear, misjudged = (study_of.harm(study, name, TREE) for name in ("gap_weights_feared_10", examined[-1]))
     fresh = study_of.primaries(study, study_of.fresh(study))
+    gains = {
+        (other, dose): both(study, examined[0], other, dose) for other in (BLIND, NOTHING) for dose in DOSES
+    }
     kept = [PRIMARY[name] for name, one in fresh.items() if one.shown]
     happened = [words for words, own in study_of.dropped(study).items() if own]
     failed = [f"`{name}`" for name, holds in study_of.claims(study).items() if not holds]
@@ -282,16 +281,14 @@ def findings(study: Study) -> str:
         "*Dose*: the label gap that the bias adds. *Best*: on the other sources, by each measure for "
         "itself. Brackets: 95 %.",
         "**Worth.** Over the best that knows nothing, 50 refusals gain "
-        f"{both(study, examined[0], BLIND, small)} at {two(small)}, and "
-        f"{both(study, examined[0], BLIND, large)} at {two(large)}. Over doing nothing, they gain "
-        f"{both(study, examined[0], NOTHING, small)} at {two(small)}, and "
-        f"{both(study, examined[0], NOTHING)} at {two(DOSE)}.",
+        f"{gains[BLIND, small]} at {two(small)}. At {two(large)}, they gain {gains[BLIND, large]}. Over doing nothing, they gain "
+        f"{gains[NOTHING, small]} at {two(small)}. At {two(DOSE)}, they gain {gains[NOTHING, DOSE]}.",
         "**How many.** The least numbers of refusals with intervals above .005 of agreement and .010 of "
-        f"distance: {', '.join(least)}. Where examiners misjudge 10 % of 50, they gain "
-        f"{both(study, examined[-1], BLIND)}.",
-        "**How wrong.** Told so many times the true gap, nothing is gained over doing nothing (C4.5): "
-        f"{break_even(study, small)}, {break_even(study, DOSE)}. At {two(DOSE)}, both rates may err by "
-        f"{wrong[0]} and {wrong[1]}, in the worst directions.",
+        f"distance are {least[0]}. They are {least[1]}, and {least[2]}. Where examiners misjudge 10 % of 50, "
+        f"they gain {both(study, examined[-1], BLIND)}.",
+        "**How wrong.** With C4.5, a told gap gains nothing over doing nothing if it is too large. By "
+        f"agreement and by distance, it is {break_even(study, small)} times the true one at {two(small)}. At "
+        f"{two(DOSE)}, it is {break_even(study, DOSE)}. There, both rates may err by {wrong[0]} and {wrong[1]}.",
         f"**Nothing planted.** A feared gap of .10 costs {text_of(fear[AGREEMENT])} of agreement, "
         f"{text_of(fear[BEYOND])} beyond what a refit costs. 50 refusals, 10 % misjudged, cost "
         f"{text_of(misjudged[AGREEMENT])} (C4.5).",
@@ -315,9 +312,10 @@ def people_text(study: Study) -> str:
     names, whole = (NOTHING, "rate_weights", REFIT), study_of.people(study)
     texts = []
     for file, own in whole.groupby(level="source").mean().iterrows() if len(whole) else ():
-        values = ("{}, {} and {}".format(*(three(own[one, name]) for name in names)) for one in MEASURES)
-        texts.append("of `{}`, agreement is {}; distance {}".format(file, *values))
-    return f"Doing nothing, with true rates, and with a refit: {'. '.join(texts)}." if texts else "Not yet."
+        values = [" ".join(three(own[one, name]) for name in names) for one in MEASURES]
+        texts.append(f"`{file}`: {' and '.join(values)}.")
+    head = "Agreement and distance by doing nothing, by true rates, and by a refit."
+    return " ".join([head, *texts]) if texts else "Not yet."
 
 
 def numbers(study: Study) -> str:
@@ -328,7 +326,7 @@ def numbers(study: Study) -> str:
     learners = {learner: (DOSE, KINDS, (learner,)) for learner in study.planted.index.unique("classifier")}
     other = {f"level {level:g}": (level, ("measurement",), LEARNERS) for level in (0.25, 0.5, 1.0)}
     tree, blind = places((TREE,)), "over the best that knows nothing"
-    even = [f"{break_even(study, dose)}." for dose in DOSES]
+    even = [f"Dose {two(dose)}: {break_even(study, dose)}." for dose in DOSES]
     alike = [
         f"Dose {two(dose)}: in {' of '.join(map(str, study_of.no_better_refit(study, dose)))}."
         for dose in DOSES
@@ -410,9 +408,9 @@ def draw(study: Study) -> bytes:
         title="What must you know to undo a bias?",
         subtitle="Label and borderline bias (at .20 label bias alone), C4.5 and logistic regression.",
         notes=[
-            "Means over the sources that reach a dose; the refit, over those of .10. Told nothing (dotted): the "
-            "best such technique on the other sources, by this measure. Bars: 95 % intervals of the difference "
-            "from it. Refusals of the deprived group, and rows of both groups, were looked at again."
+            "Means over the sources that reach a dose; the refit, over those of .10. Told nothing (dotted): "
+            "the best such technique on the other sources, by this measure. Bars: 95 % intervals of the "
+            "difference from it. Refusals of the deprived group, and rows of both, were looked at again."
         ],
     )
     looks = [{key: style.line_style(i)[key] for key in ("color", "marker")} for i in range(1, 1 + len(DOSES))]
