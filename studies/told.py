@@ -17,7 +17,7 @@ import numpy as np
 import pandas as pd
 from scipy.special import nctdtr, stdtrit
 
-from benchmark.columns import ORIGINAL
+from benchmark.atlas.means import NOTHING_KNOWN
 from benchmark.statistics.answers import ACCURACY
 from benchmark.statistics.cells import Array
 from benchmark.statistics.decisions import AGREEMENT, RESTORATION_DISTANCE
@@ -109,16 +109,16 @@ class Study:
         Splits in which a technique gives no model count as doing nothing. Doses beyond a source's reach are
         left out.
         """
-        own = self.frame[(self.frame["test"] == ORIGINAL) & (self.frame["hidden"] == 0)]
-        own = own[(own["part"] != "people") & ((own["level"] == 0) | (own["pooled"] == 1))]
+        main, own = self.frame["part"] != "people", self.frame
+        own = own[main & ((own["level"] == 0) | (own["pooled"] == 1))]
         return _wide(own)
 
     @cached_property
     def facts(self) -> dict[str, str]:
-        """The last of the facts that each technique of the main parts is told, or nothing."""
+        """The last fact that each technique of the main parts is told, or nothing; a feared gap is a gap."""
         some = self.frame.loc[self.frame["part"] != "people", ["technique", "knows"]].drop_duplicates()
         return {
-            name: next((fact for fact in reversed(FACTS) if fact in re.findall(r"\w+", knows)), "")
+            name: "" if knows == NOTHING_KNOWN else next((f for f in reversed(FACTS) if f in knows), "gap")
             for name, knows in some.itertuples(index=False)
         }
 
@@ -357,8 +357,7 @@ def no_better_refit(study: Study, dose: float) -> tuple[int, int]:
 
 def people(study: Study) -> pd.DataFrame:
     """Return means of the files whose labels people gave, by file, edition, learner, metric and technique."""
-    own = study.frame[(study.frame["part"] == "people") & (study.frame["test"] == ORIGINAL)]
-    own = own[own["level"] > 0]
+    own = study.frame[(study.frame["part"] == "people") & (study.frame["level"] > 0)]
     own = own.assign(dataset=own["card"], bias=own["dataset"])
     return _wide(own).droplevel("level") if len(own) else pd.DataFrame()
 

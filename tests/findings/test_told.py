@@ -10,7 +10,6 @@ import pandas as pd
 import pytest
 
 from benchmark.atlas.file import load_atlas
-from benchmark.columns import ORIGINAL
 from benchmark.experiment.expand import expand
 from benchmark.statistics.decisions import AGREEMENT, RESTORATION_DISTANCE
 from studies import told as study_of
@@ -21,14 +20,19 @@ from tools.findings import told
 pytestmark = pytest.mark.slow
 
 RATES = [f"rate_weights_{signs}_{error}" for error in ("05", "10") for signs in study_of.CORNERS]
-LEFT = {NOTHING: ("", 1.0), REFIT: ("", 0.3), "drop_sensitive": ("", 0.9), "reweighing": ("", 0.8)}
-LEFT |= {"positive_unlabeled": ("direction kind", 0.75), "gap_weights_half": ("kind gap", 0.6)}
-LEFT |= {"gap_weights": ("kind gap", 0.4), "gap_weights_more": ("kind gap", 0.7)}
-LEFT |= {"gap_weights_twice": ("kind gap", 1.3), "gap_weights_wrong": ("kind gap", 0.9)}
-LEFT |= dict.fromkeys(study_of.FEARED, ("kind gap", 0.8))
+LEFT = {
+    NOTHING: ("nothing", 1.0),
+    REFIT: ("nothing", 0.3),
+    "drop_sensitive": ("nothing", 0.9),
+    "reweighing": ("nothing", 0.8),
+}
+LEFT |= {"positive_unlabeled": ("kind", 0.75), "gap_weights_half": ("half_gap", 0.6)}
+LEFT |= {"gap_weights": ("gap", 0.4), "gap_weights_more": ("gap", 0.7)}
+LEFT |= {"gap_weights_twice": ("gap", 1.3), "gap_weights_wrong": ("gap", 0.9)}
+LEFT |= dict.fromkeys(study_of.FEARED, ("feared_0.1", 0.8))
 LEFT |= {f"refusal_weights_{m}": ("refusals", 0.4 + 4 / m) for m in study_of.M}
 LEFT |= {f"refusal_weights_50_err{e}": ("refusals", 0.5 + int(e) / 100) for e in ("05", "10")}
-LEFT |= {"rate_bounds": ("kind bounds", 0.7), "rate_weights": ("rates", 0.4), "blum_stangl": ("rates", 0.5)}
+LEFT |= {"rate_bounds": ("bounds_0.05", 0.7), "rate_weights": ("rates", 0.4), "blum_stangl": ("rates", 0.5)}
 LEFT |= {name: ("rates", 0.5 if name.endswith("05") else 1.2 if "mm" in name else 0.9) for name in RATES}
 LEFT |= {
     f"{name}_{m}": ("clean_rows", 0.7) for name in ("audited_rows", "prediction_powered") for m in (50, 200)
@@ -49,7 +53,7 @@ def made_up(n_sources: int = 4, change: Change = lambda table: 0.0) -> Study:
     people = [*itertools.product(("school", "court"), ("a", "b"), (1.0,), LEARNERS, LEFT, ("odd", "even"))]
     people_table = pd.DataFrame(people, columns=where).assign(part="people", pooled=0)
     table = pd.concat([table, people_table], ignore_index=True)
-    table = table.assign(card=table["cluster"], dataset=table["cluster"], n=3, missing=0, hidden=0.0)
+    table = table.assign(card=table["cluster"], dataset=table["cluster"], n=3, missing=0)
     table.loc[table["part"] == "people", "dataset"] += "_" + table["bias"]
     table["knows"], share = (
         table["technique"].map({name: own[i] for name, own in LEFT.items()}) for i in (0, 1)
@@ -59,7 +63,7 @@ def made_up(n_sources: int = 4, change: Change = lambda table: 0.0) -> Study:
     # Chance moves all but doing nothing where nothing is planted.
     left = left.where((size > 0) | (table["technique"] == NOTHING), 0.02 * share)
     values = {AGREEMENT: 1 - left, RESTORATION_DISTANCE: left, "accuracy": 0.8 - left / 2}
-    return Study(table.assign(test=ORIGINAL, **values, accepted_deprived=0.4 + left / 2))
+    return Study(table.assign(**values, accepted_deprived=0.4 + left / 2))
 
 
 def of_source(table: pd.DataFrame) -> pd.Series:

@@ -281,14 +281,16 @@ def findings(study: Study) -> str:
         "*Dose*: the label gap that the bias adds. *Best*: on the other sources, by each measure for "
         "itself. Brackets: 95 %.",
         "**Worth.** Over the best that knows nothing, 50 refusals gain "
-        f"{gains[BLIND, small]} at {two(small)}. At {two(large)}, they gain {gains[BLIND, large]}. Over doing nothing, they gain "
-        f"{gains[NOTHING, small]} at {two(small)}. At {two(DOSE)}, they gain {gains[NOTHING, DOSE]}.",
+        f"{gains[BLIND, small]} at {two(small)}. At {two(large)}, they gain {gains[BLIND, large]}. "
+        f"Over doing nothing, they gain {gains[NOTHING, small]} at {two(small)}. At {two(DOSE)}, they gain "
+        f"{gains[NOTHING, DOSE]}.",
         "**How many.** The least numbers of refusals with intervals above .005 of agreement and .010 of "
         f"distance are {least[0]}. They are {least[1]}, and {least[2]}. Where examiners misjudge 10 % of 50, "
         f"they gain {both(study, examined[-1], BLIND)}.",
         "**How wrong.** With C4.5, a told gap gains nothing over doing nothing if it is too large. By "
-        f"agreement and by distance, it is {break_even(study, small)} times the true one at {two(small)}. At "
-        f"{two(DOSE)}, it is {break_even(study, DOSE)}. There, both rates may err by {wrong[0]} and {wrong[1]}.",
+        f"agreement and by distance, it is {break_even(study, small)} times the true one at {two(small)}. "
+        f"At {two(DOSE)}, it is {break_even(study, DOSE)}. Both rates may then err by {wrong[0]} and "
+        f"{wrong[1]}.",
         f"**Nothing planted.** A feared gap of .10 costs {text_of(fear[AGREEMENT])} of agreement, "
         f"{text_of(fear[BEYOND])} beyond what a refit costs. 50 refusals, 10 % misjudged, cost "
         f"{text_of(misjudged[AGREEMENT])} (C4.5).",
