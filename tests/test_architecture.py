@@ -38,7 +38,7 @@ LAYERS = (
     ("report",),
     ("api",),
     ("known_bias",),
-    ("first_look", "recommending"),
+    ("first_look", "recommending", "entrants"),
     ("cli",),
 )
 RANK = {name: rank for rank, row in enumerate(LAYERS) for name in row}

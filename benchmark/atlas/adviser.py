@@ -521,7 +521,7 @@ class Adviser:
 
     def title(self, recommender: str) -> str:
         """Return a recommender in words: its letter, or what its technique is told."""
-        return LETTERS.get(recommender) or self.tellings[recommender].words
+        return LETTERS.get(recommender) or f"told {self.tellings[recommender].words}"
 
     def comparison(self, goal: str, kind: str = ALL, dose: float = DOSE) -> list[str]:
         """Return a line for each recommender: its regret on clusters that it had not seen."""
@@ -626,7 +626,7 @@ def condition_of(question: Question, told: Telling | None = None) -> str:
 def known_as(told: Telling) -> str:
     """Return what is told in words, as something to find out; a stated error follows."""
     fact: str = WORDS["fact"][told.fact].format(m=told.m)
-    return fact if told.exact else f"{fact} ({told.words})"
+    return fact if told.exact else f"{fact} (told {told.words})"
 
 
 def few_digits(value: float) -> str:

@@ -142,9 +142,12 @@ class Atlas(BaseModel):
 
 
 def digest_of(experiment: Experiment) -> str:
-    """Return the SHA-256 of a part, as 64 hexadecimal digits."""
-    unlike = {"name", "title", "description", "figures", "plugins"}  # change no number
-    content = experiment.model_dump(mode="json", exclude=unlike)
+    """Return the SHA-256 of a part in 64 hexadecimal digits, but for titles and the order of techniques."""
+    content = experiment.model_dump(
+        mode="json", exclude={"name", "title", "description", "figures", "plugins"}
+    )
+    techniques = ({**entry, "title": ""} for entry in content["techniques"])
+    content["techniques"] = sorted(techniques, key=lambda entry: str(entry["name"]))
     return hashlib.sha256(json.dumps(content, sort_keys=True).encode()).hexdigest()
 
 

@@ -183,7 +183,20 @@ def is_finished(place: Path, experiment: Experiment) -> bool:
 def write_piece(
     place: Path, atlas: Atlas, part: str, run: RunFrames, prepared: PreparedExperiment, digest: str
 ) -> None:
-    """Write the tables of one dataset in a part's run; :func:`write_tables` joins them with all others."""
+    """Write the tables of one dataset in a part's run; :func:`write_tables` joins them with all others.
+
+    A ReportError says that the prepared data are others than the run's.
+    """
+    ran, now = (
+        [d.name for d in datasets] for datasets in (run.manifest.datasets, prepared.datasets.values())
+    )
+    if ran != now:
+        raise ReportError(
+            f"The run in {place} is finished, and its data are not found now",
+            expected=few(ran, 3),
+            got=few(now, 3),
+            remedy="name the folder of the data by --data-dir or BETABENCH_DATA; or compute anew by --fresh",
+        )
     write_table(place / f"{MEANS}{PACKED}", part_means(run, part, atlas).round(DECIMALS), None)
     if not atlas.advice or part in (*atlas.advice, LITE):
         write_table(place / FEATURES, part_features(prepared, part, atlas))

@@ -13,6 +13,15 @@ EXAMPLE = "betabench atlas --html atlas.html"
 def add_options(option: Options) -> None:
     option("folder DIR", "folder of an atlas; default: the shipped one", nargs="?", type=Path)
     option("--html FILE", "write the page, one file without other files or addresses", type=Path)
+    option(
+        "--add FILE", "compute the cells of a plugin's techniques, beside those that know as much", type=Path
+    )
+    option("--datasets NAME", "with --add: only these sources; default: all", nargs="+")
+    option("--doses DOSE", "with --add: these doses; default: 0.1", nargs="+", type=float)
+    option("--repetitions N", "with --add: splits of each source; default: 2", type=int)
+    option("--workers N", "with --add: number of processes; default: one per core", type=int)
+    option("--output DIR", "with --add: folder of the runs; default: results/FILE_in_atlas", type=Path)
+    option.data()
 
 
 def execute(options: argparse.Namespace) -> int:
@@ -22,6 +31,8 @@ def execute(options: argparse.Namespace) -> int:
     from benchmark.columns import GOALS
     from benchmark.text.terminal import say
 
+    if options.add is not None:
+        return _add(options)
     console, adviser = Console(emoji=False), Adviser.of(options.folder)
     for goal in GOALS:
         say(console, f"Goal: {goal}", "bold")
@@ -37,4 +48,14 @@ def execute(options: argparse.Namespace) -> int:
         from benchmark.text.writing import write_atomically
 
         say(console, f"written: {write_atomically(options.html, atlas_page(adviser))}")
+    return EXIT_OK
+
+
+def _add(options: argparse.Namespace) -> int:
+    from benchmark.entrants import enter
+    from benchmark.text.terminal import output_console, print_markdown
+
+    names = ("datasets", "doses", "repetitions", "workers", "output", "data_dir")
+    given = {name: getattr(options, name) for name in names if getattr(options, name) is not None}
+    print_markdown(output_console(), str(enter(options.add, atlas=options.folder, **given)))
     return EXIT_OK

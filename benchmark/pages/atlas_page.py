@@ -79,7 +79,7 @@ def atlas_page(adviser: Adviser) -> str:
         version=adviser.atlas.version,
         words=WORDS,
         choices=choices_of(adviser),
-        states={state: told.words for state, told in adviser.tellings.items()},
+        states={state: adviser.title(state) for state in adviser.tellings},
         comparison={
             goal: {
                 f"{words}, dose {dose:g}": adviser.comparison(goal, kind, dose)

@@ -2,19 +2,23 @@
 
 from __future__ import annotations
 
+import inspect
 import json
 import lzma
 import shutil
 from pathlib import Path
 
+import numpy as np
 import pandas as pd
 import pytest
 
 from benchmark.api import run_atlas
 from benchmark.atlas.description import TABLES
 from benchmark.atlas.tables import read_table, read_tables
+from benchmark.entrants import enter
 from benchmark.errors import ReportError
 from benchmark.runs.finished import read_frames
+from benchmark.techniques.gap_weights import GapWeights
 from benchmark.text.writing import PACKED, plain_or_packed
 
 pytestmark = pytest.mark.slow
@@ -131,6 +135,25 @@ def test_tables_with_the_former_spelling_of_a_goal_are_read_alike(whole: Path, t
         old = (lzma.decompress(content) if packed else content).replace(b"equalize", b"equalise")
         path.write_bytes(lzma.compress(old) if packed else old)
         pd.testing.assert_frame_equal(read_table(path, columns), table)
+
+
+def test_the_row_of_a_plugin_stands_beside_those_that_know_as_much(whole: Path, tmp_path: Path) -> None:
+    source = Path(inspect.getfile(GapWeights)).read_text().replace("GapWeights", "Mine")
+    (tmp_path / "mine.py").write_text(source.replace('"gap_weights"', '"mine"'))
+    found = enter(
+        tmp_path / "mine.py",
+        atlas=whole / "whole",
+        doses=[0.05],
+        output=tmp_path / "out",
+        workers=1,
+        progress=False,
+    )
+    assert {*found.rows["knows"]} == {"gap", "half_gap"}
+    pairs = found.rows.pivot(index="knows", columns="yours", values=["gain", "agreement_gain", "rank"])
+    np.testing.assert_allclose(pairs["gain"][True], pairs["gain"][False], atol=1e-5)
+    np.testing.assert_allclose(pairs["agreement_gain"][True], pairs["agreement_gain"][False], atol=1e-5)
+    assert "**mine_half**" in str(found)
+    assert "embedded networks stand in for them" in str(found)
 
 
 def test_rows_of_another_experiment_are_refused(whole: Path) -> None:
