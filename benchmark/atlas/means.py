@@ -15,7 +15,7 @@ from benchmark.data.card import load_card
 from benchmark.runs.finished import RunFrames
 from benchmark.runs.manifest import Manifest
 from benchmark.statistics.answers import ACCEPTANCE, ACCURACY, standings
-from benchmark.statistics.cells import PLANTED, WHERE, first_true
+from benchmark.statistics.cells import PLANTED, SCENARIO, WHERE, first_true
 from benchmark.statistics.decisions import AGREEMENT, RESTORATION_DISTANCE
 from benchmark.statistics.recommendation import EQUAL, Criteria, references
 
@@ -93,20 +93,27 @@ def _half_means(results: pd.DataFrame, manifest: Manifest) -> pd.DataFrame:
     for goal in GOALS:
         limits = references(table, goal, Criteria())
         lacking = table["planned"] - n[VALUES[goal]].to_numpy()
-        table[REASON[goal]] = _reasons(table, limits, lacking)
+        table[REASON[goal]] = _reasons(table, goal, limits, lacking)
     return table
 
 
-def _reasons(table: pd.DataFrame, limits: pd.DataFrame, lacking: Any) -> Any:
-    """Return why a technique is not allowed, by the conditions of the rule; else nothing."""
+def _reasons(table: pd.DataFrame, goal: str, limits: pd.DataFrame, lacking: Any) -> Any:
+    """Return why a technique is not allowed, by the conditions of the rule; else nothing.
+
+    To restore, nothing has to differ from the clean model: a constant answer is no fault where that model
+    gives one, and whom it accepts of each group is the only limit of acceptance.
+    """
+    restores, clean = goal == RESTORE, table[(table["technique"] == UNTREATED) & (table["level"] == 0)]
+    constant = clean.set_index(list(SCENARIO))["n_degenerate"] > 0
+    of_clean = pd.MultiIndex.from_frame(table[list(SCENARIO)]).isin(constant.index[constant])
     reasons = first_true(
         {
             "": table["technique"] == UNTREATED,
-            "degenerate": table["n_degenerate"] > 0,
+            "degenerate": (table["n_degenerate"] > 0) & ~(of_clean & restores),
             "incomplete": lacking > 0,
             "unknown": table[["accepted", ACCURACY, "constant_accuracy"]].isna().any(axis=1),
             "below_constant": table[ACCURACY] < limits["accuracy_floor"] - EQUAL,
-            "one_group": table["one_group"],
+            "one_group": table["one_group"] & (not restores),
             "too_few": limits["too_few"] != "",
         }
     )

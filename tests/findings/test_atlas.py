@@ -59,7 +59,7 @@ def test_every_claim_of_the_file_has_its_fate() -> None:
     claims = atlas.adviser().claims
     assert [*claims["claim"]] == [claim.name for claim in load_atlas("atlas").claims] == [*DECISIONS]
     for claim in claims.to_dict("records"):
-        [fate] = re.findall(rf"{re.escape(claim['text'])} \*\*([^*]+)\*\*, at dose 0.1: ", text())
+        [fate] = re.findall(rf"{re.escape(claim['text'])} \*\*([^*]+)\*\*: ", text())
         assert fate.lower() == claim["fate"] != ""
 
 

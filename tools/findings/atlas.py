@@ -62,19 +62,19 @@ def findings() -> str:
     )
     if not shown:
         worth = (
-            "Without knowledge of the bias, advice by kind, dose or features is not shown to beat simple rules "
-            "on data that it has not seen. This holds for both goals and each dose"
+            "Without knowledge of the bias, advice by kind, dose or features is not shown to beat simple "
+            "rules on data that it has not seen. This holds for both goals and each dose"
         )
     reading = [
         "**How to read it.** Regret: how much farther from the goal a choice is than the best technique that "
         "knows nothing, chosen on other splits. Below 0 it is nearer. Percent: agreement with the clean "
-        "model. Brackets: 95 % intervals, not corrected.",
-        *_named(),
-        *_power(),
+        f"model. Brackets: 95 % intervals, not corrected. Claims are told at dose {DOSE:g}.",
+        "**Named contrasts** are corrected together by Holm's method. They are shown if regret is less and "
+        "agreement is more.",
+        "**Power of the rule**: the lower one of advice by kind and by features.",
         *_nothing_to_restore(),
         *(
-            f"{claim['text']} **{claim['fate'].capitalize()}**, at dose {DOSE:g}: "
-            f"{_SHORT.sub('', claim['evidence'])}."
+            f"{claim['text']} **{claim['fate'].capitalize()}**: {_SHORT.sub('', claim['evidence'])}."
             for claim in adviser().claims.to_dict("records")
         ),
         *_to_run(),
@@ -82,7 +82,7 @@ def findings() -> str:
     ]
     picture = "![Regret of each recommender, with a dot for each group of datasets](figures/regret.png)"
     title = "What must you know to undo a bias, on data that advice has not seen?"
-    tables = [_table(RESTORE, doses), _table(EQUALISE, doses)]
+    tables = [_table(RESTORE, doses), _named(), _table(EQUALISE, doses), _power()]
     return finding(title, f"**{worth}, over {n_clusters} groups of datasets.**", picture, tables, reading)
 
 
@@ -113,44 +113,49 @@ def _to_run() -> list[str]:
     return [f"**Not yet run**: {', '.join(f'`{part}`' for part in parts)}."] if parts else []
 
 
-def _named() -> list[str]:
-    """Return a point for each named contrast to restore, at each dose."""
-    points = []
+def _named() -> str:
+    """Return the table of named contrasts to restore, by dose."""
+    frames = {
+        (dose, other): rows_of(adviser().recommenders, RESTORE, dose, against=other)
+        for dose in adviser().doses
+        for _, other in NAMED
+    }
+    lines = []
     for name, other in NAMED:
-        rows = [
-            (dose, rows_of(adviser().recommenders, RESTORE, dose, against=other)) for dose in adviser().doses
-        ]
-        texts = [f"{_lessened(frame.loc[name])} at {dose:g}" for dose, frame in rows if name in frame.index]
-        if texts:
-            title = f"{adviser().title(name)} against {adviser().title(other)}"
-            points.append(f"**{title}**: regret is less by {'; '.join(texts)}.")
-    return points
+        rows = [frames[dose, other] for dose in adviser().doses]
+        if any(name in frame.index for frame in rows):
+            title = f"{adviser().title(name)}, against {adviser().title(other)}"
+            lines.append([title, *(_lessened(f.loc[name]) if name in f.index else "" for f in rows)])
+    return table(["named contrast to restore", *_headings()], lines)
+
+
+def _headings() -> list[str]:
+    return [f"dose {dose:g}" for dose in adviser().doses]
 
 
 def _lessened(row: pd.Series) -> str:
     """Return by how much a recommender has less regret than another, and whether that is shown."""
     alpha, p = adviser().atlas.rules.alpha, float(row["p_corrected"])
-    ends = tuple(float(row[f"difference{end}"]) for end in ("", "_low", "_high"))
-    agrees = f"agreement more by {100 * row['agreement_difference']:.1f} points"
+    low, high = float(row["difference_low"]), float(row["difference_high"])
+    agrees = f"agreement {100 * row['agreement_difference']:+.1f} points"
     both = row["difference"] > 0 and row["agreement_difference"] > 0
-    shown = f"{p_value(p, alpha)}: {'shown' if p <= alpha and both else 'not shown'}"
-    corrected = "undecided" if isnan(p) else shown
-    return f"{told((ends[0], ends[1], ends[2]), three)} ({agrees}, corrected p {corrected})"
+    shown = f"p {p_value(p, alpha)}, {'shown' if p <= alpha and both else 'not shown'}"
+    less = told((float(row["difference"]), low, high), three)
+    return f"{less}; {agrees}; {'undecided' if isnan(p) else shown}"
 
 
-def _power() -> list[str]:
-    """Return a point on the power of the rule that lets advice be printed."""
-    texts = []
-    for goal, dose in adviser().verdicts:
-        verdict = adviser().verdicts[goal, dose]
-        power = [e.power for e in verdict.by.values() if not isnan(e.power[0])]
-        if power:
-            half, more = (f"{100 * min(p[i] for p in power):.0f}" for i in (0, 1))
-            texts.append(f"{half} and {more} % to {goal} at {dose:g}")
-    return [
-        "**Power of the rule.** Advice by kind or features that takes half, or three quarters, of what the simple "
-        f"rule leaves would be printed in at least {'; '.join(texts)} of such atlases."
-    ]
+def _power() -> str:
+    """Return the table of the power of the rule that lets advice be printed."""
+    lines = []
+    for goal in GOALS:
+        for i, share in enumerate(("half", "three quarters")):
+            powers = [
+                [e.power[i] for e in adviser().verdicts[goal, dose].by.values() if not isnan(e.power[i])]
+                for dose in adviser().doses
+            ]
+            texts = [f"{100 * min(some):.0f} %" if some else "nothing is left" for some in powers]
+            lines.append([f"{goal}, {share} of what the simple rule leaves", *texts])
+    return table(["such atlases would print advice that takes, to", *_headings()], lines)
 
 
 def _nothing_to_restore() -> list[str]:
@@ -176,7 +181,7 @@ def draw() -> bytes:
             title="What must you know to undo a bias, on data that advice has not seen?",
             subtitle=f"Dose {DOSE:g}. A dot for each group of datasets; black: means with 95 % intervals.",
             notes=[
-                "Regret: distance to the goal of the choice minus that of the best technique that knows nothing."
+                "Regret: distance to the goal of the choice, less that of the best technique that knows nothing."
             ],
             panel_titles=list(GOALS),
         )
