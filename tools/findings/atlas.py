@@ -180,9 +180,7 @@ def draw() -> bytes:
             panel=(3.0, 0.3 * len(names)),
             title="What must you know to undo a bias, on data that advice has not seen?",
             subtitle=f"Dose {DOSE:g}. A dot for each group of datasets; black: means with 95 % intervals.",
-            notes=[
-                "Regret: distance to the goal of the choice, less that of the best technique that knows nothing."
-            ],
+            notes=["Regret: distance to the goal, less that of the best technique that knows nothing."],
             panel_titles=list(GOALS),
         )
         for number, (axes, goal) in enumerate(zip(page.panels, GOALS, strict=True)):
