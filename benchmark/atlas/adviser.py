@@ -60,6 +60,8 @@ from benchmark.wording import render_plain, vocabulary
 
 Stage = Literal["pre", "in", "post"]
 
+_NEAR = 1e-3  # of the range of gains: ends of intervals are told with three digits
+
 ROWS = 50
 """Number of people to look at again in short answers."""
 
@@ -249,6 +251,12 @@ class Adviser:
         return {state: telling for state, telling in ordered if state in present}
 
     @property
+    def states(self) -> list[str]:
+        """The states of knowledge without an error; of numbers of rows to look at again, :data:`ROWS`."""
+        told = self.tellings.items()
+        return [state for state, t in told if t.exact and (t.n_draws == 1 or t.m == ROWS)]
+
+    @property
     def parts_to_run(self) -> tuple[str, ...]:
         """The parts of the file that have no rows yet."""
         present = {*self.tables.means["part"]}
@@ -388,7 +396,9 @@ class Adviser:
         means = cluster_means(scenarios.frame[of], columns[of])
         gains, agreements = means[1].to_numpy(), means[3].to_numpy()
         alpha = self.atlas.rules.alpha
-        (low, high), (agrees_low, agrees_high) = (sign_flip_interval(v, alpha) for v in (gains, agreements))
+        (low, high), (agrees_low, agrees_high) = (
+            sign_flip_interval(v, alpha, _NEAR) for v in (gains, agreements)
+        )
         # No gain is larger than 1: both distances are from 0 to 1.
         [new_low], [new_high] = np.clip(prediction_intervals(gains[None]), -1, 1)
         own = (question.knows if question.knows != NOTHING_KNOWN else rule, NOTHING, question.dose)
@@ -428,7 +438,7 @@ class Adviser:
             n_clusters=len(gains),
             n_scenarios=int(of.sum()),
             nothing_to_undo=int(of.sum() - to_undo.sum()),
-            gain_to_undo=(float(of_undo.mean()), *sign_flip_interval(of_undo.to_numpy(), alpha)),
+            gain_to_undo=(float(of_undo.mean()), *sign_flip_interval(of_undo.to_numpy(), alpha, _NEAR)),
             by_dose=by_dose,
             shown=enough and helps and record is not None and not record.mostly_failed,
             false_alarm=self.false_alarm(technique, learner) if enough else None,
@@ -511,12 +521,8 @@ class Adviser:
         return self._choices[key]
 
     def advise_told(self, **question: Any) -> list[Advice]:
-        """Return the advice to restore for each fact that can be known without an error.
-
-        Of numbers of rows to look at again, :data:`ROWS` counts. The parameters are those of :meth:`advise`.
-        """
-        told = {state: t for state, t in self.tellings.items() if t.exact and (t.n_draws == 1 or t.m == ROWS)}
-        found = (self.advise(RESTORE, knows=state, **question) for state in told)
+        """Return the advice to restore for each of :attr:`states`; parameters as in :meth:`advise`."""
+        found = (self.advise(RESTORE, knows=state, **question) for state in self.states)
         return [advice for advice in found if advice.n_scenarios]
 
     def title(self, recommender: str) -> str:

@@ -39,6 +39,9 @@ from benchmark.statistics.recommendation import EQUAL
 DOSE = 0.10
 """The dose of claims and of the primary question; other doses stand beside it."""
 
+NEAR = 1e-4
+"""Distance at which ends of intervals are found, of the range of values: below the digits of files."""
+
 GAP, REFUSALS = "gap", "refusals_50"
 """States of knowledge of the named contrasts: the gap is told, or 50 refusals are looked at again."""
 
@@ -107,7 +110,7 @@ def _at_dose(
     agreed = {name: over_clusters(choice.agreed) for name, choice in each(choices)}
     possible, n = over_clusters(nothing - oracle), len(frame)
     for name, regret in regrets.items():
-        low, high = sign_flip_interval(regret, alpha)
+        low, high = sign_flip_interval(regret, alpha, NEAR)
         worse = over_clusters((choices[name].score > nothing + EQUAL).astype(float))
         share, share_low, share_high = _share(over_clusters(nothing - choices[name].score), possible, alpha)
         yield {
@@ -122,7 +125,9 @@ def _at_dose(
         both = np.array([regrets[other] - regrets[name], agreed[name] - agreed[other]])
         measures = both if goal == RESTORE else both[:1]
         tested = (name, other) in NAMED or (goal == RESTORE and (name, other) in PRIMARY)
-        (low, high), (agreement_low, agreement_high) = (sign_flip_interval(more, alpha) for more in both)
+        (low, high), (agreement_low, agreement_high) = (
+            sign_flip_interval(more, alpha, NEAR) for more in both
+        )
         half, three_quarters = (power_of_rule(regrets[other], both[0], share, rules) for share in (0.5, 0.75))
         yield {
             **{"recommender": name, "n_clusters": both.shape[1], "n_scenarios": n, "against": other},

@@ -5,12 +5,13 @@ from __future__ import annotations
 import itertools
 import json
 from collections.abc import Iterator
+from functools import cache
 from typing import Any
 
 import pandas as pd
 from markupsafe import Markup
 
-from benchmark.atlas.adviser import WORDS, Adviser, Stage, name_of
+from benchmark.atlas.adviser import WORDS, Advice, Adviser, Stage, name_of
 from benchmark.atlas.means import NOTHING_KNOWN, REASON, VALUES
 from benchmark.atlas.recommenders import DROP_TECHNIQUE
 from benchmark.columns import GOALS, RESTORE, UNTREATED
@@ -29,7 +30,7 @@ def choices_of(adviser: Adviser) -> dict[str, list[str]]:
         "goal": list(GOALS),
         "bias": [ANY, *(bias for bias in WORDS["bias"] if bias in {*frame["bias"]})],
         "dose": [f"{dose:g}" for dose in adviser.doses],
-        "knows": [NOTHING_KNOWN, *adviser.tellings],
+        "knows": [NOTHING_KNOWN, *adviser.states],
         "classifier": list(adviser.learners),
         "group": ["known", "unknown"],
         "stage": [ANY, *WORDS["stage"]],
@@ -38,10 +39,11 @@ def choices_of(adviser: Adviser) -> dict[str, list[str]]:
 
 def sentences_of(adviser: Adviser) -> Iterator[tuple[str, str, tuple[str, ...]]]:
     """Yield for each combination of choices its key, the technique of the advice, and its sentences."""
-    for values in itertools.product(*choices_of(adviser).values()):
-        goal, bias, dose, knows, learner, group, stage = values
+
+    @cache
+    def advice(goal: str, bias: str, dose: str, knows: str, learner: str, group: str, stage: str) -> Advice:
         of_stage: Stage | None = None if stage == ANY else stage  # type: ignore[assignment]
-        advice = adviser.advise(
+        return adviser.advise(
             goal,
             bias=None if bias == ANY else bias,
             dose=float(dose),
@@ -50,7 +52,12 @@ def sentences_of(adviser: Adviser) -> Iterator[tuple[str, str, tuple[str, ...]]]
             learner=learner,
             group_known=group == "known",
         )
-        yield "|".join(values), advice.technique, (*advice.sentences, WORDS["grade"][advice.grade])
+
+    for values in itertools.product(*choices_of(adviser).values()):
+        goal, bias, dose, knows, *others = values
+        # What is known of the bias is of no use to equalize.
+        told = advice(goal, bias, dose, knows if goal == RESTORE else NOTHING_KNOWN, *others)
+        yield "|".join(values), told.technique, (*told.sentences, WORDS["grade"][told.grade])
 
 
 def atlas_page(adviser: Adviser) -> str:
@@ -79,7 +86,7 @@ def atlas_page(adviser: Adviser) -> str:
         version=adviser.atlas.version,
         words=WORDS,
         choices=choices_of(adviser),
-        states={state: adviser.title(state) for state in adviser.tellings},
+        states={state: adviser.title(state) for state in adviser.states},
         comparison={
             goal: {
                 f"{words}, dose {dose:g}": adviser.comparison(goal, kind, dose)

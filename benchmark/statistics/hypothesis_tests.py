@@ -198,12 +198,12 @@ def _common_step(sizes: Array, total: float, cells: int) -> float:
     return total / round(total / step)
 
 
-def sign_flip_interval(values: Array, alpha: float = 0.05) -> tuple[float, float]:
+def sign_flip_interval(values: Array, alpha: float = 0.05, near: float = _NEAR) -> tuple[float, float]:
     """Return the interval of centers that an exact sign-flip test of ``values`` does not reject at ``alpha``.
 
     Its ends are means of subsets of the values: Hartigan (1969), Using subsample values as typical values,
     JASA 64. Of more than :data:`MOST_TRIED` values, :func:`sign_flip_bounds` enclose these ends from outside,
-    by about 1e-5 of the values' range. With too few values for the level the ends are infinite. They are
+    by about ``near`` of the values' range. With too few values for the level the ends are infinite. They are
     NaN where a value is not finite.
     """
     n = len(values)
@@ -212,17 +212,17 @@ def sign_flip_interval(values: Array, alpha: float = 0.05) -> tuple[float, float
     if alpha / 2 < 2.0**-n:
         return -np.inf, np.inf
     if n > MOST_TRIED:
-        return _lower_end(values, alpha), -_lower_end(-values, alpha)
+        return _lower_end(values, alpha, near), -_lower_end(-values, alpha, near)
     k = int(alpha / 2 * 2**n)
     sums, counts = _subset_sums(np.stack([values, np.ones(n)]))[:, 1:]
     means = np.sort(sums / counts)
     return float(means[k - 1]), float(means[len(means) - k])
 
 
-def _lower_end(values: Array, alpha: float) -> float:
+def _lower_end(values: Array, alpha: float, near: float) -> float:
     """Return a center that is rejected, as all smaller ones are, near to the least that may not be."""
     rejected, accepted = float(values.min()), float(values.mean())
-    while accepted - rejected > _NEAR * np.ptp(values) + ROUNDING * np.abs(values).max():
+    while accepted - rejected > near * np.ptp(values) + ROUNDING * np.abs(values).max():
         center = (rejected + accepted) / 2
         _, high = sign_flip_bounds(values - center, alpha)
         rejected, accepted = (center, accepted) if high <= alpha else (rejected, center)

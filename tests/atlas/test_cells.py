@@ -8,8 +8,8 @@ import pytest
 
 from benchmark.api import run
 from benchmark.atlas.adviser import shipped_folder
-from benchmark.atlas.file import load_atlas
 from benchmark.atlas.tables import CELL_METRICS, read_tables
+from benchmark.experiment.expand import load_for_run
 from benchmark.runs.finished import read_frames
 
 FIRST = 2
@@ -19,11 +19,11 @@ FIRST = 2
 @pytest.mark.slow
 @pytest.mark.real_data
 def test_computing_again_gives_the_committed_cells(data_dir: Path, tmp_path: Path) -> None:
-    cells = read_tables(shipped_folder()).cells
+    tables, compared = read_tables(shipped_folder()), 0
+    cells = tables.cells
     cells = cells[(cells["repetition"] < FIRST) & (cells["dataset"] != "kdd_census")]
-    experiments, compared = load_atlas("atlas").experiments, 0
     for cell in cells.iloc[::5].to_dict("records"):
-        experiment = experiments[cell["part"]]
+        experiment = load_for_run(tables.atlas.experiments[cell["part"]]).experiment  # with what is told
         levels = {"doses" if experiment.doses else "betas": [0.0, cell["beta"]]}
         if experiment.doses and not cell["beta"]:
             levels = {}
