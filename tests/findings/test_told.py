@@ -243,3 +243,11 @@ def test_the_table_of_the_package_has_a_row_for_each_learner_dose_and_fact() -> 
     row = table.query("learner == 'c45' and dose == 0.1 and m == 50 and fact == 'refusals'").iloc[0]
     assert row["agreement_gain"] == pytest.approx(row["agreement_told"] - row["agreement_nothing"])
     assert row["distance_gain_low"] < row["distance_gain"] < row["distance_gain_high"]
+
+
+def test_the_answer_of_the_page_is_that_of_the_committed_means() -> None:
+    study = told.read()
+    if study is None or not study_of.ready(study):
+        pytest.skip("the run is not whole")
+    page = " ".join(told.FINDINGS.read_text(encoding="utf-8").split())
+    assert " ".join(told.answer(study).split()) in page

@@ -101,7 +101,7 @@ def read(path: Path = MEANS) -> Study | None:
     """Return the study of a table of means; None where the table says nothing of knowledge."""
     # The text "none" is a name, and an empty one stands for no knowledge.
     whole = pd.read_csv(path, keep_default_na=False, na_values=dict.fromkeys(study_of.METRICS, ""))
-    return Study(whole) if "knows" in whole else None
+    return Study(whole) if (whole["knows"] != BLIND).any() else None
 
 
 # ----------------------------------------------------------------------------------------------------- tables
