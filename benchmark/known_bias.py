@@ -49,6 +49,11 @@ class KnownBias:
     verdicts: tuple[int, int] | None = None  # refusals that were looked at again, and wrong ones; or rates
     if_people_err: TrueGap | None = None  # the estimate if some verdicts are wrong
 
+    @property
+    def gap_of_others(self) -> float:
+        """The favored group's true minus its recorded rate, where both groups' rates are told."""
+        return self.rates["favored"] - self.favored.favorable / self.favored.rows
+
 
 def known_bias(
     drafted: Draft, relabel: str | Path | None, true_rate: Mapping[Any, float] | str | None
@@ -93,11 +98,10 @@ def told_beside(
 
     By verdicts, it is told the ends of the interval of the gap as well.
     """
-    gaps, recorded = known.gap.gap._asdict(), known.favored.favorable / known.favored.rows
-    if not gaps["value"]:
+    gaps, other = known.gap.gap._asdict(), known.gap_of_others
+    if not (gaps["value"] or other):
         return None
     named = gaps if known.verdicts else {"value": gaps["value"]}
-    other = known.rates["favored"] - recorded
     knows = [Telling(fact="rates", name=name, deprived=gap, favored=other) for name, gap in named.items()]
     tried: dict[str, Any] = {"techniques": [UNTREATED, TECHNIQUE], "classifiers": [classifier]}
     frames = run_beside(folder, plugins, workers, *knows, **tried)

@@ -133,6 +133,25 @@ def test_what_may_be_nothing_or_the_reverse_is_said() -> None:
     below = text(known(true_rate={"f": recorded - 0.1, "m": 0.5}))
     assert "The told rate is below the recorded one" in below
     assert "favorable labels were lost" not in below
+    just_below = text(known(true_rate={"f": recorded - 0.005, "m": 0.5}))
+    assert "The gap may be 0" in just_below
+    assert "labels favor the deprived group" not in just_below
+
+
+def test_rates_of_the_others_are_told_as_well() -> None:
+    frame, _ = people()
+    hired = (frame["hired"] == "yes").groupby(frame["sex"]).mean()
+    said = text(known(true_rate={"f": hired["f"], "m": hired["m"] - 0.1}))
+    assert re.search(r"in place of \.\d\d, and the others \.\d\d in place of \.\d\d\.\*\*", said)
+    assert "**Technique: `rate_weights`**" in said
+    assert "Nothing is shown to be wrong" not in said
+    assert "Nothing is shown to be wrong" in text(known(true_rate=dict(hired)), None)
+
+
+def test_as_many_as_people_err_about_may_be_mistakes() -> None:
+    sheet = judged()
+    pd.read_csv(sheet).assign(verdict=["wrong"] * 2 + ["right"] * 48).to_csv(sheet, index=False)
+    assert "If 5 % of the verdicts are wrong, the gap may be 0." in text(known(relabel=sheet))
 
 
 def test_break_even_and_evidence_come_from_the_study(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -61,7 +61,8 @@ def read_verdicts(path: Path, drafted: Draft) -> Mask:
         raise DataError(f"{path} has no column {lacking[0]!r}", got=few(list(columns)), remedy=_NEW)
     favorable, unfavorable, deprived, _ = drafted.reading.parts
     words = {"wrong": True, "right": False}
-    words |= {value: part is favorable for part in (unfavorable, favorable) for value, _ in part.values}
+    # Labels, which may be "right" and "wrong" themselves, come after the sheet's own words.
+    words |= {v: p is favorable for p in (unfavorable, favorable) for v, _ in p.values if v not in words}
     known, compared = {*refusals(drafted).tolist()}, [name for name in _shown(drafted) if name in columns]
     found: dict[int, bool] = {}
     for i, (number, verdict) in enumerate(zip(columns[ROW].cells, columns[VERDICT].cells, strict=True)):
@@ -86,7 +87,7 @@ def read_verdicts(path: Path, drafted: Draft) -> Mask:
                 got=verdict or "nothing",
                 remedy="judge it; where nobody can decide, write right, and the estimate is rather too small",
             )
-        found[row] = words[same[-1]]
+        found[row] = words[same[0]]
     return np.array([*found.values()], dtype=bool)
 
 

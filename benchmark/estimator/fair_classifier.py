@@ -146,8 +146,8 @@ class FairClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     told : dict, optional
         Facts about the bias in the training rows, of which the technique gets those that it declares to know:
         ``{"gap": 0.1, "kind": "label"}``, ``{"rates": {"F": 0.40, "M": 0.42}}``, or ``{"refusals": (rows,
-        labels)}``, where ``rows`` are rows of ``X`` by its index (by position in an array), and ``labels``
-        are what ``y`` should have been. :class:`~benchmark.techniques.knowledge.Knowledge` explains all.
+        labels)}``, where ``rows`` are rows of ``X``, a frame, by its index, and ``labels`` are what ``y``
+        should have been. :class:`~benchmark.techniques.knowledge.Knowledge` explains all.
 
     Attributes
     ----------
@@ -209,8 +209,7 @@ class FairClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         Raises :class:`ValueError` if rows, labels, weights or groups are unfit for training, or the technique
         declines them. The error is also a :class:`~benchmark.errors.BetabenchError`, which says what to do.
         """
-        technique, train, known = self._learn(X, y)
-        tools = self._tools(sample_weight, train, known)
+        technique, train, tools = self._learn(X, y, sample_weight)
         with _as_value_error():
             if tools.weights is None:
                 self.predictor_: Predictor = technique.fit(train, tools)
@@ -248,9 +247,8 @@ class FairClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         weights rows or changes labels, the rows of ``X`` keep their order, so labels and weights fit ``X`` as
         well. Parameters and errors are as of :meth:`fit`; no classifier is trained.
         """
-        technique, train, known = self._learn(X, y)
+        technique, train, tools = self._learn(X, y, sample_weight)
         assert isinstance(technique, PreProcessing)
-        tools = self._tools(sample_weight, train, known)
         with _as_value_error():
             self.prepared_: Prepared = _prepared(technique, train, tools)
         prepared = self.prepared_
@@ -273,8 +271,10 @@ class FairClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         index = self._favorable_index
         return np.asarray(self.classes_[np.where(favorable, index, 1 - index)])
 
-    def _learn(self, X: Any, y: ArrayLike) -> tuple[Technique, Table, Knowledge]:
-        """Return the technique, training rows as a table with roles, and facts; it learns the columns."""
+    def _learn(
+        self, X: Any, y: ArrayLike, sample_weight: ArrayLike | None = None
+    ) -> tuple[Technique, Table, Tools]:
+        """Return the technique, training rows as a table with roles, and tools; it learns the columns."""
         technique = self._configured()
         frame = self._frame(X, reset=True)
         favorable = self._learn_classes(y, len(frame))
@@ -295,9 +295,9 @@ class FairClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         with _as_value_error():
             self.schema_ = _schema(self._columns, sensitive, deprived)
             table = self._table(frame, [*codes, favorable.astype(np.int16)])
-        names_of_rows = frame.index if isinstance(X, pd.DataFrame) else pd.RangeIndex(len(frame))
-        told = Told(table, names_of_rows, texts_of(values), self._favorable)
-        return technique, table, told.knowledge(self.told, technique)
+        index, weights = X.index if isinstance(X, pd.DataFrame) else None, self._weights(sample_weight, table)
+        told = Told(table, index, texts_of(values), self._favorable, weights)
+        return technique, table, self._tools(weights, told.knowledge(self.told, technique))
 
     def _learn_classes(self, y: ArrayLike, n_rows: int) -> NDArray[np.bool_]:
         """Learn the classes; return whether each label is the favorable one."""
@@ -410,8 +410,8 @@ class FairClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         with _as_value_error():
             return get_technique(self.technique, **(self.parameters or {}))
 
-    def _tools(self, sample_weight: ArrayLike | None, train: Table, known: Knowledge) -> Tools:
-        weights, state = self._weights(sample_weight, train), self.random_state
+    def _tools(self, weights: NDArray[np.float64] | None, known: Knowledge) -> Tools:
+        state = self.random_state
         if isinstance(state, np.random.Generator):
             return Tools(self._builder(0), naive_bayes_ranker, copy.deepcopy(state), weights, known)
         if not isinstance(state, int | np.integer):

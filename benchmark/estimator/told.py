@@ -38,9 +38,10 @@ class Told:
     """Training rows, in whose words facts are given."""
 
     train: Table
-    index: pd.Index  # names of the rows
+    index: pd.Index | None  # names of the rows; an array has none
     groups: Sequence[str]  # the group of each row, as text
     favorable: Callable[[Any], NDArray[np.bool_]]  # reads labels; a ValueError says that one is unknown
+    weights: NDArray[np.float64] | None = None  # how often each row counts
 
     def knowledge(self, told: Mapping[Fact, Any] | None, technique: Technique) -> Knowledge:
         """Return those of the told facts that a technique declares; a ToldError says what is wrong."""
@@ -96,10 +97,15 @@ class Told:
             rate_of[group] = float(rates[0])
         if foreign := [name for name in names if not any(is_one_of(group, [name]) for group in rate_of)]:
             raise _wrong("rates", f"a rate of {foreign[0]!r}", f"groups: {', '.join(map(repr, rate_of))}")
-        rate = np.array([rate_of[group] for group in self.groups])
-        return float(rate[self.train.deprived].mean()), float(rate[~self.train.deprived].mean())
+        weights = np.ones(len(self.train)) if self.weights is None else self.weights
+        rates, member = np.array([rate_of[group] for group in self.groups]), self.train.deprived
+        sides = [(rates[own], weights[own]) for own in (member, ~member)]
+        deprived, favored = (float(own @ counts / (counts.sum() or 1.0)) for own, counts in sides)
+        return deprived, favored
 
     def _examined(self, fact: Fact, rows: Any, labels: Any) -> Examined:
+        if self.index is None:  # a part of an array, as in cross-validation, would be other rows
+            raise _wrong(fact, "X as an array, whose rows have no names", "X as a data frame")
         named, unique = np.asarray(rows).ravel(), self.index.is_unique
         positions = self.index.get_indexer(pd.Index(named)) if unique else np.full(len(named), -1)
         if (positions < 0).any() or len(np.unique(positions)) < len(positions):

@@ -105,6 +105,20 @@ def test_verdicts_come_back_in_either_words_and_as_spreadsheets_save_them() -> N
         assert read_verdicts(SHEET, drafted()).tolist() == wrong.tolist()
 
 
+def test_the_sheets_words_count_where_labels_are_named_right_and_wrong(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    frame = people()
+    frame["hired"] = frame["hired"].replace({"yes": "Right", "no": "Wrong"})
+    frame.to_csv("people.csv", index=False)
+    named = {**ROLES, "favorable": "Right"}
+    assert main(["sample-refusals", "people.csv", *(f"--{name}={own}" for name, own in named.items())]) == 0
+    assert "mean the same" not in capsys.readouterr().out
+    sheet = pd.read_csv(SHEET, dtype=str, keep_default_na=False)
+    sheet.assign(verdict=["Wrong", *["right"] * (len(sheet) - 1)]).to_csv(SHEET, index=False)
+    assert read_verdicts(SHEET, draft("people.csv", FileOptions.of(**named))).sum() == 1
+
+
 @pytest.mark.parametrize(
     ("change", "words"),
     [

@@ -49,7 +49,7 @@ def model(technique: str, told: Any = None, **more: Any) -> FairClassifier:
 
 def known(technique: str, told: Any, rows: pd.DataFrame = X, y: pd.Series = Y, **more: Any) -> Knowledge:
     """Return what reaches a technique of the facts that a user tells."""
-    return model(technique, told, **more)._learn(rows, y)[2]
+    return model(technique, told, **more)._learn(rows, y)[2].known
 
 
 REFUSED = X.index[FEMALE & (Y == "no")][:50]
@@ -69,17 +69,18 @@ def test_a_technique_hears_the_facts_that_it_declares_alone() -> None:
     assert (list(clean.rows), list(clean.favorable)) == ([0, 3], [True, False])
 
 
-def test_rows_are_named_by_the_index_and_in_arrays_by_position() -> None:
+def test_rows_are_named_by_the_index_and_arrays_have_none() -> None:
     named = X.set_axis([f"p{i}" for i in range(len(X))])
     told = {"refusals": ([f"p{i}" for i in REFUSED], TRUTH[REFUSED])}
     assert list(known("refusal_weights", told, named).refusals.rows) == list(REFUSED)
     shuffled = X.sample(frac=1, random_state=1)
     rows = known("refusal_weights", {"refusals": (REFUSED, TRUTH[REFUSED])}, shuffled, Y[shuffled.index])
     assert list(shuffled.index[rows.refusals.rows]) == list(REFUSED)
-    array = FairClassifier(
-        "refusal_weights", sensitive=0, deprived="F", told={"refusals": (REFUSED, TRUTH[REFUSED])}
-    )
-    assert list(array._learn(X.to_numpy(dtype=object), Y)[2].refusals.rows) == list(REFUSED)
+    # In a part of an array, as in cross-validation, these positions are other people.
+    told = {"clean_rows": ([0, 3], ["yes", "no"])}
+    array = FairClassifier("audited_rows", sensitive=0, deprived="F", told=told)
+    with pytest.raises(ValueError, match="Expected: X as a data frame"):
+        array.fit(X.to_numpy(dtype=object)[1000:], Y[1000:])
 
 
 def test_rates_of_several_groups_are_means_over_people() -> None:
@@ -89,6 +90,9 @@ def test_rates_of_several_groups_are_means_over_people() -> None:
     deprived, favored = known("rate_weights", {"rates": rates}, three, deprived=["F", "X"]).rates
     assert deprived == pytest.approx((0.5 * n["F"] + 0.2 * n["X"]) / (n["F"] + n["X"]))
     assert favored == pytest.approx(0.6)
+    weights = 1.0 + (three["group"] == "F")
+    own = model("rate_weights", {"rates": rates}, deprived=["F", "X"])._learn(three, Y, weights)[2].known
+    assert own.rates[0] == pytest.approx((0.5 * 2 * n["F"] + 0.2 * n["X"]) / (2 * n["F"] + n["X"]))
     deprived, favored = known("rate_weights", {"rates": rates}, three).rates
     assert favored == pytest.approx((0.6 * n["M"] + 0.2 * n["X"]) / (n["M"] + n["X"]))
     numbers = X.assign(group=FEMALE.astype(int))
