@@ -145,6 +145,7 @@ def test_rates_of_the_others_are_told_as_well() -> None:
     assert re.search(r"in place of \.\d\d, and the others \.\d\d in place of \.\d\d\.\*\*", said)
     assert "**Technique: `rate_weights`**" in said
     assert "Nothing is shown to be wrong" not in said
+    assert "If people are missing instead, `blum_stangl` fits, told the same" in said
     assert "Nothing is shown to be wrong" in text(known(true_rate=dict(hired)), None)
 
 
