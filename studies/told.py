@@ -404,7 +404,7 @@ def shipped(study: Study) -> pd.DataFrame:
     known: list[tuple[str, dict[str, float], str]] = [("rates", {}, "rate_weights")]
     known += [("gap", {"factor": factor}, name) for name, factor in GAPS.items() if factor <= 1]
     known += [("refusals", {"m": m}, f"refusal_weights_{m}") for m in M]
-    known += [("clean_rows", {"m": m}, f"audited_rows_{m}") for m in (50, 200)]
+    known += [("clean_rows", {"m": m}, f"prediction_powered_{m}") for m in (50, 200)]
     feared = {dose: name for name, dose in FEARED.items()}
     rows = []
     for learner, dose, (fact, more, name) in itertools.product(LEARNERS, DOSES, known):

@@ -99,7 +99,7 @@ _SIGNS |= {f"{m} clean rows": f"{m}\nclean\nrows" for m in (50, 200)}
 @cache
 def read(path: Path = MEANS) -> Study | None:
     """Return the study of a table of means; None where the table says nothing of knowledge."""
-    # The text "none" is a name, and an empty one stands for no knowledge.
+    # The text "none" is a name.
     whole = pd.read_csv(path, keep_default_na=False, na_values=dict.fromkeys(study_of.METRICS, ""))
     return Study(whole) if (whole["knows"] != BLIND).any() else None
 
@@ -178,7 +178,7 @@ _SHORTLY |= {REFIT: "all clean rows (refit)"}
 def people_table(study: Study) -> str:
     """Return, for each edition of a file and learner, what people's bias leaves."""
     names = {NOTHING: "nothing", "gap_weights": "gap", "rate_weights": "rates"} | _REFUSALS
-    names |= {"audited_rows_200": "200 clean rows", REFIT: "refit"}
+    names |= {"prediction_powered_200": "200 clean rows", REFIT: "refit"}
     names = {name: words for name, words in names.items() if name in study_of.people(study)[AGREEMENT]}
     blind, rows = [name for name in study.states[BLIND].techniques if name != NOTHING], []
     for (_, edition, learner), own in study_of.people(study).iterrows():
@@ -249,8 +249,11 @@ def answer(study: Study) -> str:
     cases: dict[str, list[str]] = {}
     for name, one in own.items():
         cases.setdefault(" ".join(_SHORT[measure] for measure in one.shown_in), []).append(PRIMARY[name])
-    best = "the best technique that knows nothing"
-    texts = [f"Knowing {' or '.join(names)} {_ANSWERS[case].format(best)}" for case, names in cases.items()]
+    best = ("the best technique that knows nothing", "that one")
+    texts = [
+        f"Knowing {' or '.join(names)} {_ANSWERS[case].format(other)}"
+        for (case, names), other in zip(cases.items(), best, strict=False)
+    ]
     numbers = [
         f"{PRIMARY[name].capitalize()}: {both(study, name, BLIND)} (p {p_text(one.p)})."
         for name, one in own.items()
@@ -275,7 +278,7 @@ def findings(study: Study) -> str:
     }
     kept = [PRIMARY[name] for name, one in fresh.items() if one.shown]
     happened = [words for words, own in study_of.dropped(study).items() if own]
-    failed = [f"`{name}`" for name, holds in study_of.claims(study).items() if not holds]
+    failed = [name for name, holds in study_of.claims(study).items() if not holds]
     lines = [
         "**How to read it.** Label and borderline bias in real rows, C4.5 and logistic regression, averaged. "
         "*Dose*: the label gap that the bias adds. *Best*: on the other sources, by each measure for "
@@ -298,9 +301,10 @@ def findings(study: Study) -> str:
         f"**Group hidden at prediction.** Over dropping the group, 50 refusals gain "
         f"{both(study, study_of.UNSEEN[0], DROP)}.",
         f"**Checks.** On the {len(study_of.fresh(study))} sources that did not suggest the study, this is "
-        f"shown: {listed(kept)}. Of what would make us drop it, this happened: {listed(happened)}. Of six "
-        f"claims, these failed: {listed(failed)}. Doing nothing agrees at least as well as a refit in "
-        f"{' of '.join(map(str, study_of.no_better_refit(study, DOSE)))} scenarios; they stay in.",
+        f"shown: {listed(kept)}. Of what would make us drop it, this happened: {listed(happened)}. "
+        f"{len(failed)} of six claims [failed](NUMBERS.md#claims-written-before-the-run). Doing nothing agrees "
+        f"at least as well as a refit in {' of '.join(map(str, study_of.no_better_refit(study, DOSE)))} "
+        "scenarios; they stay in.",
         "**What would change our mind.** Further files with people's labels, or other kinds of bias, where "
         "telling loses.",
     ]
