@@ -46,7 +46,7 @@ from benchmark.experiment.scoring import (
     storable,
     stored_counts,
 )
-from benchmark.experiment.telling import Planted, Telling, told
+from benchmark.experiment.telling import BiasEffect, Telling, told
 from benchmark.experiment.unprocessing import UnconstrainedFold, frontier_values, has_frontier
 from benchmark.experiment.versions import source_digest, versions_of
 from benchmark.seeding import axis_seed, generator
@@ -65,6 +65,9 @@ from benchmark.text.words import in_fold
 
 Fit: TypeAlias = Callable[[Table, Tools], Predictor]
 """How a technique is trained on rows: its method, or the half of it after the rows are prepared."""
+
+Learned: TypeAlias = tuple[dict[Test, Answers], Convergence | None, Callable[[], UnconstrainedFold] | None]
+"""Answers of a trained technique to each test, its convergence, and a function that gives frontier inputs."""
 
 _NO_SCORES = "{} gives no scores, by which a share of the rows could be accepted"
 _MOST_REMEMBERED = 256  # decisions of models that several blocks share, on a fold's test rows
@@ -206,7 +209,7 @@ class Evaluator:
         self._unbiased: dict[bool, tuple[Block, list[Fold]]] = {}
         self._accepted: dict[object, NDArray[np.bool_]] = {}
         # Answers of the last block's models of techniques that are told drawn rows, by what they came to.
-        self._models: tuple[Block | None, dict[object, dict[Test, Answers]]] = (None, {})
+        self._models: tuple[Block | None, dict[object, Learned]] = (None, {})
         declared = {entry.name: entry.factory for entry in prepared.experiment.classifiers}
         self.classifiers = {name: factory for name, factory in declared.items() if factory is not None}
         metrics = prepared.experiment.measured
@@ -289,7 +292,7 @@ class Evaluator:
         tools: Sequence[Tools],
         scorers: Mapping[FoldTest, Scorer],
         telling: Telling,
-        planted: Callable[[], Planted],
+        planted: Callable[[], BiasEffect],
     ) -> dict[str, Any]:
         """Return :meth:`_cell` of a technique that is told something, for each draw of what it is told.
 
@@ -359,10 +362,7 @@ class Evaluator:
                         rows = technique.prepare(train, fold_tools)
                         fit = _learner_of(technique, rows)
                         model = (named(technique), cell.classifier, number // n_draws, _digest_of(rows))
-                    if model in models:
-                        answers |= {(number, test): answer for test, answer in models[model].items()}
-                        continue
-                    fold_answers, convergence, frontier_of_fold = answers_of(
+                    learned = models.get(model) or answers_of(
                         technique,
                         train,
                         fold.tests,
@@ -373,7 +373,8 @@ class Evaluator:
                         fit,
                     )
                     if model is not None:
-                        models[model] = fold_answers
+                        models[model] = learned
+                fold_answers, convergence, frontier_of_fold = learned
                 answers |= {(number, test): answer for test, answer in fold_answers.items()}
                 convergences += [convergence] if convergence is not None else []
                 if frontier_of_fold is not None and self._refit[cell.technique] is None:
@@ -535,11 +536,10 @@ def answers_of(
     numbers: bool,
     acceptance: Acceptance,
     fit: Fit | None = None,
-) -> tuple[dict[Test, Answers], Convergence | None, Callable[[], UnconstrainedFold] | None]:
-    """Return a technique's answers to each test, its convergence, and a function or None.
+) -> Learned:
+    """Return what a technique learns from training rows.
 
-    The function returns the inputs of the unprocessing frontier. All answers are checked here, because a
-    plugin may have replaced the technique's own checks.
+    All answers are checked here, because a plugin may have replaced the technique's own checks.
     """
     predictor = (fit or technique.fit)(train, tools)
     predict = functools.partial(acceptance, technique, predictor)

@@ -28,7 +28,7 @@ from benchmark.errors import BetabenchError, ExperimentError
 from benchmark.experiment.draws import n_held_out, split_sizes
 from benchmark.experiment.entries import DatasetEntry
 from benchmark.experiment.plan import Block, ExpandedExperiment, Experiment, Train
-from benchmark.experiment.telling import Planted as ToldBias
+from benchmark.experiment.telling import BiasEffect
 from benchmark.experiment.versions import source_digest
 from benchmark.network.bif import read_bif
 from benchmark.network.learn import announcement, learn_network, merge_settings
@@ -195,11 +195,11 @@ class PreparedDataset:
         rows = self.favored_rows if self.entry.audit else self.rows
         return self.biases[bias].expectations_in_rows(rows, hidden=hidden)
 
-    def told(self, block: Block) -> ToldBias:
+    def told(self, block: Block) -> BiasEffect:
         """Return what techniques may be told about the bias of a block."""
         beta = self.beta_of(block.bias, block.level, block.hidden)
         recorded = self.expected(block.bias, beta, block.hidden).rates
-        return ToldBias(self._kinds[block.bias], recorded, self.expected(block.bias, 0.0).rates)
+        return BiasEffect(self._kinds[block.bias], recorded, self.expected(block.bias, 0.0).rates)
 
     @cached_property
     def _kinds(self) -> dict[str, Kind | None]:

@@ -104,7 +104,7 @@ class Telling(BaseModel):
         said += f", {100 * self.wrong:g} % wrong" if self.wrong else ""
         return self.title or said + (", wrong kind" if self.kind == "wrong" else "")
 
-    def key(self, technique: Technique, planted: Planted) -> dict[str, Any]:
+    def key(self, technique: Technique, planted: BiasEffect) -> dict[str, Any]:
         """Return all that can change what a technique is told of a bias, besides the training rows."""
         drawn = ("m", "wrong", "draws") if self.fact in _EXAMINED else ()
         return {**vars(_numbers(self, technique, planted)), **{name: getattr(self, name) for name in drawn}}
@@ -132,7 +132,7 @@ class Telling(BaseModel):
 
 
 @dataclass(frozen=True)
-class Planted:
+class BiasEffect:
     """What a bias did, in expectation over all rows: the facts that techniques may be told."""
 
     kind: Kind | None  # None if it makes no label wrong and leaves out no row
@@ -148,7 +148,7 @@ class Planted:
 def told(
     telling: Telling,
     technique: Technique,
-    planted: Planted,
+    planted: BiasEffect,
     fold: Fold,
     true: NDArray[np.bool_] | None,
     seed: int,
@@ -159,12 +159,13 @@ def told(
     experiment's.
     """
     numbers = vars(_numbers(telling, technique, planted))
+    needed = [fact for fact in _EXAMINED if fact in technique.knows]
     for draw in range(telling.n_draws):
-        examined = _examined(telling, fold, true, seed, draw) if telling.fact in _EXAMINED else {}
-        yield Knowledge(**numbers, **examined).only(technique.knows)
+        examined = {fact: _examined(telling, fact, fold, true, seed, draw) for fact in needed}
+        yield Knowledge(**numbers, **examined)
 
 
-def _numbers(telling: Telling, technique: Technique, planted: Planted) -> Knowledge:
+def _numbers(telling: Telling, technique: Technique, planted: BiasEffect) -> Knowledge:
     """Return what a technique is told that does not depend on rows."""
     kind = planted.kind or "label"
     other: Kind = "selection" if kind == "label" else "label"
@@ -182,8 +183,8 @@ def _numbers(telling: Telling, technique: Technique, planted: Planted) -> Knowle
 
 
 def _examined(
-    telling: Telling, fold: Fold, true: NDArray[np.bool_] | None, seed: int, draw: int
-) -> dict[str, Examined]:
+    telling: Telling, fact: Fact, fold: Fold, true: NDArray[np.bool_] | None, seed: int, draw: int
+) -> Examined:
     """Return rows of a training sample that are looked at again, drawn without replacement.
 
     The rows of a smaller number are among those of a greater one, and so are the errors of a smaller share.
@@ -201,11 +202,9 @@ def _examined(
             got="the bias of an audit, whose groups were drawn at random",
         )
     train, labels = fold.train, true[fold.after_bias]
-    examined = {}
-    for fact, asked in (("refusals", train.deprived & ~train.y), ("clean_rows", np.ones(len(train), bool))):
-        rng = generator(seed, purpose="told", fact=fact, draw=draw, **fold.axes)
-        candidates = np.flatnonzero(asked)
-        rows = rng.permutation(candidates)[: telling.m]
-        errs = rng.random(len(candidates))[: len(rows)] < telling.wrong
-        examined[fact] = Examined(rows, labels[rows] ^ errs)
-    return examined
+    rng = generator(seed, purpose="told", fact=fact, draw=draw, **fold.axes)
+    refused = train.deprived & ~train.y
+    candidates = np.flatnonzero(refused) if fact == "refusals" else np.arange(len(train))
+    rows = rng.permutation(candidates)[: telling.m]
+    errs = rng.random(len(candidates))[: len(rows)] < telling.wrong
+    return Examined(rows, labels[rows] ^ errs)

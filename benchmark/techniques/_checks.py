@@ -259,14 +259,8 @@ def guarded(technique: Technique, predictor: Predictor, schema: Schema | None) -
         assert predictor.predict_score is not None
         return checked_score(technique, predictor.predict_score(visible(test)), len(test))
 
-    @in_one_thread
-    def undecided(test: Table) -> NDArray[np.bool_]:
-        assert predictor.undecided is not None
-        return checked_decision(technique, predictor.undecided(visible(test)), len(test))
-
     scored = predict_score if predictor.predict_score is not None else None
-    doubted = undecided if predictor.undecided is not None else None
-    return replace(predictor, predict=predict, predict_score=scored, undecided=doubted)
+    return replace(predictor, predict=predict, predict_score=scored)
 
 
 def checked_decision(technique: Technique, output: object, rows: int) -> NDArray[np.bool_]:

@@ -143,8 +143,6 @@ class Predictor:
     # Finite estimate of P(y+ | x), shape (n_rows,), if the technique has one.
     predict_score: Callable[[Table], NDArray[np.float64]] | None = None
     convergence: Convergence | None = None  # how the fit converged, if it optimized something
-    # Rows about which the technique would rather not decide, shape (n_rows,); predictions have an answer.
-    undecided: Callable[[Table], NDArray[np.bool_]] | None = None
 
 
 @dataclass_transform(kw_only_default=True, frozen_default=True)

@@ -41,8 +41,6 @@ class PredictionPowered(Restorer):
         rates: list[float | None] = []
         for group, recorded in enumerate(recorded_rates(train, tools)):
             members = train.deprived[audited.rows] == group
-            if recorded is None or not members.any():
-                rates.append(None)
-            else:
-                rates.append(recorded + examined_mean(correction[members], audited.rows[members], tools))
+            mean = examined_mean(correction[members], audited.rows[members], tools)
+            rates.append(None if recorded is None or mean is None else recorded + mean)
         return self.by_rates(train, tools, deprived=rates[1], favored=rates[0], kind="label")

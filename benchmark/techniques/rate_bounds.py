@@ -14,11 +14,11 @@ from benchmark.techniques.restoring import Restorer
 
 @register
 class RateBounds(Restorer):
-    """Decide by both ends of told bounds of the deprived group's true rate, and doubt where they differ.
+    """Decide by both ends of told bounds of the deprived group's true rate, else by their middle.
 
     Idea: each end of the bounds gives weights as of ``gap_weights``, and these a model. If the true rate is
     within the bounds, the boundary is between the two models' boundaries. Where both agree, the answer
-    does not depend on the rate. Where they differ, the technique would rather not decide.
+    does not depend on the rate. Where they differ, Chow would rather not decide.
 
     Changes: weights of three models, of mean 1. A benchmark needs an answer for every row, so a model with
     the weights for the middle of the bounds decides where the ends differ; scores are the median of three.
@@ -45,13 +45,11 @@ class RateBounds(Restorer):
         low, middle, high = (super(RateBounds, self)._learned(p, tools) for p in (ends[0], prepared, ends[1]))
         three = [low, middle, high]
 
-        def undecided(test: Table) -> NDArray[np.bool_]:
-            return low.predict(test) ^ high.predict(test)
-
         def predict(test: Table) -> NDArray[np.bool_]:
-            return np.where(undecided(test), middle.predict(test), low.predict(test))
+            of_low = low.predict(test)
+            return np.where(of_low == high.predict(test), of_low, middle.predict(test))
 
         def score(test: Table) -> Array:
             return np.median([m.predict_score(test) for m in three if m.predict_score is not None], axis=0)
 
-        return Predictor(predict, score if middle.predict_score else None, undecided=undecided)
+        return Predictor(predict, score if middle.predict_score else None)

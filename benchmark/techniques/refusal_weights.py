@@ -33,12 +33,12 @@ class RefusalWeights(Restorer):
 
     def _prepare(self, train: Table, tools: Tools) -> Prepared:
         refusals, recorded = tools.known.refusals, recorded_rates(train, tools)[1]
-        if not len(refusals) or recorded is None:
+        wrong = examined_mean(refusals.favorable.astype(float), refusals.rows, tools)
+        if wrong is None or recorded is None:
             raise DeclinedError(
                 "No refusal of the deprived group was looked at again",
                 expected="unfavorable rows of the group, with the labels that they should have",
                 got=f"{len(refusals)} rows",
                 remedy="look at some of them again, or use a technique that knows less",
             )
-        wrong = examined_mean(refusals.favorable.astype(float), refusals.rows, tools)
         return self.by_gap(train, tools, (1 - recorded) * wrong, "label")

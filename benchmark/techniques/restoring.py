@@ -111,9 +111,13 @@ def recorded_rates(train: Table, tools: Tools) -> tuple[float | None, float | No
     return rates[0], rates[1]
 
 
-def examined_mean(values: Array, rows: NDArray[np.intp], tools: Tools) -> float:
-    """Return the mean of values of training rows, by position, each as often as its row counts."""
-    return float(np.average(values, weights=None if tools.weights is None else tools.weights[rows]))
+def examined_mean(values: Array, rows: NDArray[np.intp], tools: Tools) -> float | None:
+    """Return the mean of values of training rows, by position, each as often as its row counts.
+
+    It is None if no row counts.
+    """
+    weights = np.ones(len(rows)) if tools.weights is None else tools.weights[rows]
+    return float(np.average(values, weights=weights)) if weights.any() else None
 
 
 def wrong_given_unlabeled(score: Array, kept: float) -> Array:

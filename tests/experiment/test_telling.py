@@ -29,7 +29,7 @@ from benchmark.experiment.prepare import PreparedExperiment, prepare_experiment
 from benchmark.experiment.results import CellResult
 from benchmark.experiment.run import compute
 from benchmark.experiment.store import Store
-from benchmark.experiment.telling import Planted, Telling, told
+from benchmark.experiment.telling import BiasEffect, Telling, told
 from benchmark.metrics.declaration import GAP, WORST
 from benchmark.techniques import Examined, Knowledge, get_technique, list_techniques
 from benchmark.techniques.knowledge import FACTS
@@ -151,7 +151,7 @@ def test_the_truth_is_before_hidden_bias() -> None:
 
 
 def test_what_is_told_has_the_stated_errors() -> None:
-    planted, fold, y = Planted("label", (0.3, 0.5), (0.4, 0.6)), None, None
+    planted, fold, y = BiasEffect("label", (0.3, 0.5), (0.4, 0.6)), None, None
 
     def numbers(technique: str, **fields: Any) -> dict[str, Any]:
         (known,) = told(Telling(**fields), get_technique(technique), planted, fold, y, 0)  # type: ignore[arg-type]
@@ -300,13 +300,13 @@ def test_undeclared_facts_change_no_byte(technique: str, monkeypatch: pytest.Mon
     assert result(cell_of(made, technique)) != before
 
 
-Truth = Callable[..., tuple[Planted, Any]]
+Truth = Callable[..., tuple[BiasEffect, Any]]
 
 
 def with_truth(monkeypatch: pytest.MonkeyPatch, change: Truth) -> None:
     """Let techniques be told of another truth, while scores stay those of the right one."""
 
-    def other(own: Telling, technique: Any, planted: Planted, fold: Fold, true: Any, seed: int) -> Any:
+    def other(own: Telling, technique: Any, planted: BiasEffect, fold: Fold, true: Any, seed: int) -> Any:
         return told(own, technique, *change(own, technique, planted, fold, true, seed), seed)
 
     monkeypatch.setattr(evaluate, "told", other)
@@ -317,18 +317,18 @@ def test_another_truth_changes_nothing_for_whom_it_is_not_told(monkeypatch: pyte
     made = prepared(*names)
     before = {name: result(cell_of(made, name)) for name in names}
 
-    def same_gap(_: Any, __: Any, planted: Planted, fold: Fold, true: Any, seed: int) -> Any:
+    def same_gap(_: Any, __: Any, planted: BiasEffect, fold: Fold, true: Any, seed: int) -> Any:
         (recorded, _), (rate, _) = planted.recorded, planted.true
-        return Planted(planted.kind, (recorded, 0.1), (rate, 0.99)), fold, ~true
+        return BiasEffect(planted.kind, (recorded, 0.1), (rate, 0.99)), fold, ~true
 
     def turned(*, drawn: bool) -> Truth:
-        def change(own: Any, technique: Any, planted: Planted, fold: Fold, true: Any, seed: int) -> Any:
+        def change(own: Any, technique: Any, planted: BiasEffect, fold: Fold, true: Any, seed: int) -> Any:
             looked_at = np.zeros(len(true), dtype=bool)
             for known in told(own, technique, planted, fold, true, seed):
                 looked_at[fold.after_bias[known.refusals.rows]] = True  # type: ignore[index]
             assert 50 < looked_at.sum() < len(looked_at) / 2
             true = np.where(looked_at == drawn, ~true, true)
-            return Planted("selection", (0.1, 0.1), (0.9, 0.9)), fold, true
+            return BiasEffect("selection", (0.1, 0.1), (0.9, 0.9)), fold, true
 
         return change
 
@@ -380,6 +380,33 @@ def test_refusals_are_drawn_without_replacement_and_nested(protocol: dict[str, A
         for share, draws in ((0.1, errs), (0.3, more_err)):
             wrong = [own.refusals.favorable != true[own.refusals.rows] for own in draws]
             assert np.mean(wrong) == pytest.approx(share, abs=0.04)
+
+
+OPTIMIZING = """
+import numpy as np
+
+from benchmark.techniques import Convergence, Prepared, register
+from benchmark.techniques.restoring import Restorer
+
+
+@register
+class Optimizing(Restorer):
+    name, summary, reference, version = "optimizing", "optimizes", "none", "1"
+    knows = ("refusals",)
+
+    def _prepare(self, train, tools):
+        return Prepared(train, convergence=Convergence(7, 0.0, 1e-6))
+"""
+
+
+def test_cells_that_share_a_model_report_its_convergence(tmp_path: Path) -> None:
+    (tmp_path / "optimizing.py").write_text(OPTIMIZING)
+    few, more = ({"fact": "refusals", "name": f"m{m}", "m": m, "draws": 2} for m in (5, 9))
+    made = prepared("optimizing", plugins=(str(tmp_path / "optimizing.py"),), knows=[few, more])
+    block, cells = next(own for own in planned_cells(made) if own[0].level == 0.5)
+    told_one = tuple(cell for cell in cells if cell.technique.startswith("optimizing"))
+    for order in (told_one, told_one[::-1]):
+        assert [own.convergence and own.convergence.steps for own in Evaluator(made)(block, order)] == [7, 7]
 
 
 def test_rows_of_a_network_cannot_be_examined() -> None:

@@ -97,23 +97,32 @@ def test_favorable_labels_that_a_bias_adds_are_undone_by_a_negative_gap() -> Non
     np.testing.assert_array_equal(decisions("gap_weights", data, known), CLEAN)
 
 
-def test_rows_are_doubted_where_the_ends_of_bounds_disagree() -> None:
+def test_the_middle_of_bounds_decides_where_their_ends_disagree() -> None:
     data = population(deprived=0.6 * TRUE)
     known = Knowledge(kind="label", bounds=(0.35, 0.7))
     recorded = rates(data)[0]
-    # The boundary of recorded shares is at 1 / (1 + weight).
-    least, most = (1 / (1 + boundary_weight(recorded, end, "label")[1]) for end in (0.7, 0.35))
-    shown, rows = 0.6 * TRUE, one_of_each(data)
+    rows = one_of_each(data)
     predictor = get_technique("rate_bounds").fit(data, tools(known))
-    assert predictor.undecided is not None
-    doubted = predictor.undecided(rows)
-    np.testing.assert_array_equal(doubted[6:], (shown >= least) & (shown < most))
-    assert 0 < doubted.sum() < 6
-    assert not doubted[:6].any()
-    middle = Knowledge(kind="label", gap=0.525 - recorded)
-    np.testing.assert_array_equal(predictor.predict(rows), decisions("gap_weights", data, middle))
+    low, middle, high = (
+        decisions("gap_weights", data, Knowledge(kind="label", gap=rate - recorded))
+        for rate in (0.35, 0.525, 0.7)
+    )
+    assert (low != middle).any()
+    assert (high != middle).any()
+    np.testing.assert_array_equal(predictor.predict(rows), middle)
     assert predictor.predict_score is not None
     np.testing.assert_array_equal(predictor.predict_score(rows) >= 0.5, predictor.predict(rows))
+
+
+def test_examined_rows_that_do_not_count_are_as_good_as_none() -> None:
+    data = population(deprived=0.6 * TRUE)
+    rows = np.flatnonzero(data.deprived & ~data.y)[:9]
+    own, examined = np.ones(len(data)), Examined(rows, np.arange(9) < 3)
+    own[rows] = 0
+    with pytest.raises(DeclinedError, match="No refusal of the deprived group was looked at again"):
+        weights("refusal_weights", data, Knowledge(refusals=examined), weights=own)
+    unchanged = weights("prediction_powered", data, Knowledge(clean_rows=examined), weights=own)
+    np.testing.assert_allclose(unchanged, 1)
 
 
 @pytest.mark.parametrize("kind", ["label", "selection"])

@@ -21,7 +21,6 @@ import pandas as pd
 from benchmark.columns import EQUALISE, GOAL_METRICS, GOALS, ORIGINAL, RESTORE, TRUTH, hidden_name
 from benchmark.experiment.plan import load_experiment
 from benchmark.figures import style
-from benchmark.figures.sources import draw_sources
 from benchmark.statistics.cells import Array
 from benchmark.statistics.decisions import AGREEMENT
 from benchmark.statistics.hypothesis_tests import (
@@ -36,6 +35,7 @@ from studies.agreement import tau_of
 from tools.estimates import Estimate, three, told, two
 from tools.pages import WORDS, finding, listed, named, points, with_part, write_all
 from tools.source_means import DEGENERATE, DISTANCE, DOSE, FOLDER, LEVELS, REACHED, ROOT, UNDO, committed
+from tools.sources_figure import draw_sources
 
 FINDINGS, NUMBERS, FIGURE = FOLDER / "FINDINGS.md", FOLDER / "NUMBERS.md", FOLDER / "figures" / "sources.png"
 CLAIMS = ROOT / "docs" / "claims.md"

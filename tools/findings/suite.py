@@ -22,7 +22,6 @@ import pandas as pd
 from benchmark.columns import DECISION_COUNTS, EQUALISE, GOAL_METRICS, GOALS, RESTORE
 from benchmark.figures import style
 from benchmark.figures.page import Page, RowLabels
-from benchmark.figures.sources import draw_sources
 from benchmark.runs.analysis import folder_statistics
 from benchmark.runs.finished import RunFrames, read_frames
 from benchmark.runs.verdicts import baselines_of
@@ -45,6 +44,7 @@ from benchmark.text.markdown import table
 from tools.estimates import Estimate, resampled, student_estimate, three, two
 from tools.pages import WORDS, finding, named, points, with_part, write_all
 from tools.sources import first_of_sources
+from tools.sources_figure import draw_sources
 
 ROOT = Path(__file__).resolve().parents[2]
 FOLDER, CLAIMS = ROOT / "results" / "suite", ROOT / "docs" / "claims.md"

@@ -6,10 +6,10 @@ import numpy as np
 import pytest
 
 from benchmark.figures import Choice
-from benchmark.figures.sources import draw_sources
 from benchmark.statistics.intervals import standard_errors, student_intervals
 from benchmark.statistics.random_effects import prediction_intervals
 from tests.helpers.figure_checks import cut_off, legend_overlaps_panels, overlapping, panels
+from tools.sources_figure import draw_sources
 
 OVERLAP = 3 / 7
 
