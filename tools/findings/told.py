@@ -259,15 +259,15 @@ def answer(study: Study) -> str:
         for name, one in own.items()
     ]
     return (
-        f"**{' '.join(texts)}** These are gains in agreement with the clean model and in distance to it, at "
-        f"dose {two(DOSE)}, over {len(study.sources())} sources. {' '.join(numbers)}"
+        f"**{' '.join(texts)}** Gains in agreement with the clean model and in distance to it are at dose "
+        f"{two(DOSE)}, over {len(study.sources())} sources. {' '.join(numbers)}"
     )
 
 
 def findings(study: Study) -> str:
     """Return the page of findings; ``tests/findings/test_told.py`` holds what its words say."""
     (small, _, large), [*examined] = DOSES, EXAMINERS
-    m = [[study_of.least_m(study, one, dose) or f"more than {M[-1]}" for one in MEASURES] for dose in DOSES]
+    m = [[study_of.least_m(study, one, dose) or "none" for one in MEASURES] for dose in DOSES]
     least = [f"{' and '.join(map(str, row))} at {two(dose)}" for row, dose in zip(m, DOSES, strict=True)]
     rates = [study_of.rates_break_even(study, one, DOSE) for one in MEASURES]
     wrong = [two(one) if isfinite(one) else f"more than {two(0.1)}" for one in rates]
@@ -287,8 +287,8 @@ def findings(study: Study) -> str:
         f"{gains[BLIND, small]} at {two(small)}. At {two(large)}, they gain {gains[BLIND, large]}. "
         f"Over doing nothing, they gain {gains[NOTHING, small]} at {two(small)}. At {two(DOSE)}, they gain "
         f"{gains[NOTHING, DOSE]}.",
-        "**How many.** The least numbers of refusals with intervals above .005 of agreement and .010 of "
-        f"distance are {least[0]}. They are {least[1]}, and {least[2]}. Where examiners misjudge 10 % of 50, "
+        f"**How many.** The least numbers of refusals, up to {M[-1]}, with intervals above .005 of agreement "
+        f"and .010 of distance are {least[0]}. They are {least[1]}, and {least[2]}. Where examiners misjudge 10 % of 50, "
         f"they gain {both(study, examined[-1], BLIND)}.",
         "**How wrong.** With C4.5, a told gap gains nothing over doing nothing if it is too large. By "
         f"agreement and by distance, it is {break_even(study, small)} times the true one at {two(small)}. "
@@ -302,9 +302,9 @@ def findings(study: Study) -> str:
         f"{both(study, study_of.UNSEEN[0], DROP)}.",
         f"**Checks.** On the {len(study_of.fresh(study))} sources that did not suggest the study, this is "
         f"shown: {listed(kept)}. Of what would make us drop it, this happened: {listed(happened)}. "
-        f"{len(failed)} of six claims [failed](NUMBERS.md#claims-written-before-the-run). Doing nothing agrees "
-        f"at least as well as a refit in {' of '.join(map(str, study_of.no_better_refit(study, DOSE)))} "
-        "scenarios; they stay in.",
+        f"{len(failed)} of six claims [failed](NUMBERS.md#claims-written-before-the-run). Doing nothing "
+        "agrees at least as well as a refit in "
+        f"{' of '.join(map(str, study_of.no_better_refit(study, DOSE)))} scenarios.",
         "**What would change our mind.** Further files with people's labels, or other kinds of bias, where "
         "telling loses.",
     ]
