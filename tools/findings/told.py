@@ -288,8 +288,8 @@ def findings(study: Study) -> str:
         f"Over doing nothing, they gain {gains[NOTHING, small]} at {two(small)}. At {two(DOSE)}, they gain "
         f"{gains[NOTHING, DOSE]}.",
         f"**How many.** The least numbers of refusals, up to {M[-1]}, with intervals above .005 of agreement "
-        f"and .010 of distance are {least[0]}. They are {least[1]}, and {least[2]}. Where examiners misjudge 10 % of 50, "
-        f"they gain {both(study, examined[-1], BLIND)}.",
+        f"and .010 of distance are {least[0]}. They are {least[1]}, and {least[2]}. Where examiners misjudge "
+        f"10 % of 50, they gain {both(study, examined[-1], BLIND)}.",
         "**How wrong.** With C4.5, a told gap gains nothing over doing nothing if it is too large. By "
         f"agreement and by distance, it is {break_even(study, small)} times the true one at {two(small)}. "
         f"At {two(DOSE)}, it is {break_even(study, DOSE)}. Both rates may then err by {wrong[0]} and "
