@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -63,7 +64,13 @@ def read_verdicts(path: Path, drafted: Draft) -> Mask:
     words = {"wrong": True, "right": False}
     # Labels, which may be "right" and "wrong" themselves, come after the sheet's own words.
     words |= {v: p is favorable for p in (unfavorable, favorable) for v, _ in p.values if v not in words}
-    known, compared = {*refusals(drafted).tolist()}, [name for name in _shown(drafted) if name in columns]
+    known, ours = {*refusals(drafted).tolist()}, drafted.table.columns
+    # In our form as well: few numbers, or an apostrophe before a sign, do not tell in which they are written.
+    theirs = {
+        own.name: (own, replace(own, values=(*map(from_cell, own.values),), form=ours[own.name].form))
+        for own in columns.values()
+        if own.name in _shown(drafted)
+    }
     found: dict[int, bool] = {}
     for i, (number, verdict) in enumerate(zip(columns[ROW].cells, columns[VERDICT].cells, strict=True)):
         row, at = int(number) - 1 if number.isdecimal() else -1, f"{path}: row {number}"
@@ -74,11 +81,11 @@ def read_verdicts(path: Path, drafted: Draft) -> Mask:
             raise DataError(f"{at} of {file} is no refusal of {group}", remedy=_NEW)
         if row in found:
             raise DataError(f"{at} stands there twice", remedy="take one of the two out")
-        for name in compared:
-            ours, theirs = _meaning(drafted.table.columns[name], row), _meaning(columns[name], i)
-            if ours != theirs:
+        for name, forms in theirs.items():
+            meant, read = _meaning(ours[name], row), [_meaning(own, i) for own in forms]
+            if meant not in read:
                 problem = f"{at} is another one in {file}: the file has changed since"
-                raise DataError(problem, expected=f"{name} = {ours!r}", got=repr(theirs), remedy=_NEW)
+                raise DataError(problem, expected=f"{name} = {meant!r}", got=repr(read[0]), remedy=_NEW)
         same = [word for word in words if is_one_of(verdict, [word]) or verdict.casefold() == word]
         if not same:
             raise DataError(

@@ -105,6 +105,19 @@ def test_verdicts_come_back_in_either_words_and_as_spreadsheets_save_them() -> N
         assert read_verdicts(SHEET, drafted()).tolist() == wrong.tolist()
 
 
+def test_a_sheet_of_a_file_with_decimal_commas_and_signs_comes_back_as_it_was_written() -> None:
+    frame = people()
+    scores = [f"{own - 5:.2f}".replace(".", ",") for own in frame["score"]]
+    frame.assign(score=scores).to_csv("people.csv", index=False, sep=";")
+    sheet = judged()
+    assert sheet["score"].str.startswith("'-").any(), "no formula"
+    sheet.to_csv(SHEET, index=False)
+    assert not read_verdicts(SHEET, drafted()).any()
+    sheet.assign(score="'-9,99").to_csv(SHEET, index=False)
+    with pytest.raises(DataError, match="the file has changed since"):
+        read_verdicts(SHEET, drafted())
+
+
 def test_the_sheets_words_count_where_labels_are_named_right_and_wrong(
     capsys: pytest.CaptureFixture[str],
 ) -> None:
