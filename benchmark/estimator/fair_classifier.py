@@ -105,7 +105,7 @@ def _gives_scores(estimator: FairClassifier) -> bool:
 class FairClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     """A fairness technique with a classifier, which trains on a data frame and decides on rows.
 
-    It decides like the benchmark's cell of the same technique and classifier, trained on the same rows.
+    On a card's states, it decides like the benchmark's cell of the same technique and classifier.
     Techniques work on states, so :meth:`fit` learns states for each column of ``X`` from the training rows.
     Pandas' categories stay, with their order. Other columns are read like a file of ``betabench quick``:
     numbers in bins, and rare values together. A classifier that takes numbers trains on the numbers
