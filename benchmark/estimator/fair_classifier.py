@@ -25,7 +25,7 @@ from benchmark.data.card_parts import NumericColumn
 from benchmark.data.draft import least_favored
 from benchmark.data.row_facts import Numbers
 from benchmark.data.table import Column, Schema, Table
-from benchmark.errors import BetabenchError, TechniqueError
+from benchmark.errors import BetabenchError
 from benchmark.estimator.column_states import (
     LearnedColumn,
     RowsError,
@@ -33,7 +33,7 @@ from benchmark.estimator.column_states import (
     learn_groups,
     texts_of,
 )
-from benchmark.estimator.told import Told
+from benchmark.estimator.told import Told, UseError
 from benchmark.registry import plugin_modules
 from benchmark.seeding import axis_seed, generator
 from benchmark.techniques import (
@@ -57,10 +57,6 @@ _WITH_FUNCTIONS = (
     "predictor_",
     "prepared_",
 )  # attributes with code of a technique
-
-
-class UseError(RowsError, TechniqueError):
-    """A technique cannot be trained on rows; also a ValueError, which scikit-learn's tools expect."""
 
 
 def _packed(value: object) -> bytes:

@@ -18,8 +18,8 @@ from benchmark.techniques import Examined, Fact, Kind, Knowledge, Technique
 from benchmark.text.words import few, is_one_of
 
 
-class ToldError(RowsError, TechniqueError):
-    """A user told a technique what cannot be, or not what it has to know; also a ValueError."""
+class UseError(RowsError, TechniqueError):
+    """A technique cannot be trained on rows; also a ValueError, which scikit-learn's tools expect."""
 
 
 _FORMS: Mapping[Fact, str] = {
@@ -44,25 +44,25 @@ class Told:
     weights: NDArray[np.float64] | None = None  # how often each row counts
 
     def knowledge(self, told: Mapping[Fact, Any] | None, technique: Technique) -> Knowledge:
-        """Return those of the told facts that a technique declares; a ToldError says what is wrong."""
+        """Return those of the told facts that a technique declares; a UseError says what is wrong."""
         told = {} if told is None else told
         needed = ", ".join(f"{fact!r}: ..." for fact in technique.knows)
         if unknown := [fact for fact in told if fact not in _FORMS]:
-            raise ToldError(
+            raise UseError(
                 f"{unknown[0]!r} is no fact about a bias",
                 expected=", ".join(_FORMS),
                 got=repr(unknown[0]),
                 remedy="correct 'told'",
             )
         if missing := [fact for fact in technique.knows if fact not in told]:
-            raise ToldError(
+            raise UseError(
                 f"The technique {technique.name!r} has to be told the {missing[0]} of the bias",
                 expected=f"told={{{needed}}}, where {missing[0]!r} is {_FORMS[missing[0]]}",
                 got=", ".join(map(repr, told)) or "nothing",
                 remedy="give it, or choose a technique that needs what you know",
             )
         if told and not technique.knows:
-            raise ToldError(
+            raise UseError(
                 f"The technique {technique.name!r} makes nothing of what it is told",
                 expected="a technique that declares what it knows, such as 'gap_weights' or 'rate_weights'",
                 got=", ".join(map(repr, told)),
@@ -119,8 +119,8 @@ class Told:
         return Examined(positions, favorable)
 
 
-def _wrong(fact: Fact, got: str, expected: str = "") -> ToldError:
-    return ToldError(
+def _wrong(fact: Fact, got: str, expected: str = "") -> UseError:
+    return UseError(
         f"What is told as {fact!r} cannot be",
         expected=expected or _FORMS[fact],
         got=got,
