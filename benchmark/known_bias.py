@@ -8,6 +8,7 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
 
+import numpy as np
 from markupsafe import Markup
 
 from benchmark.api import run
@@ -64,8 +65,9 @@ def known_bias(
     if relabel is None:
         if true_rate is None:
             return None
-        rates = rates_of_sides(true_rate, drafted.reading)
-        return KnownBias(deprived, favored, gap_from_rate(*group, rates["deprived"]), rates)
+        rates, persons = rates_of_sides(true_rate, drafted.reading), drafted.persons
+        people = None if persons is None else len(np.unique(persons[drafted.rows.deprived]))
+        return KnownBias(deprived, favored, gap_from_rate(*group, rates["deprived"], people), rates)
     if true_rate is not None:
         expected, remedy = "--true-rate or --relabel", "leave out one of the two"
         raise ExperimentError("True rates and verdicts are both given", expected=expected, remedy=remedy)

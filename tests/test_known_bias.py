@@ -55,8 +55,8 @@ def judged(m: int = 50) -> Path:
     return Path("refusals.csv")
 
 
-def drafted() -> Draft:
-    return draft("people.csv", FileOptions.of(**ROLES))
+def drafted(**more: Any) -> Draft:
+    return draft("people.csv", FileOptions.of(**ROLES, **more))
 
 
 def known(**given: Any) -> KnownBias:
@@ -147,6 +147,16 @@ def test_rates_of_the_others_are_told_as_well() -> None:
     assert "Nothing is shown to be wrong" not in said
     assert "If people are missing instead, `blum_stangl` fits, told the same" in said
     assert "Nothing is shown to be wrong" in text(known(true_rate=dict(hired)), None)
+
+
+def test_rows_of_one_person_do_not_count_as_people() -> None:
+    rates = {"f": 0.5, "m": 0.5}
+    rows, persons = (known_bias.known_bias(drafted(**more), None, rates) for more in ({}, {"person": "rows"}))
+    assert rows is not None
+    assert persons is not None
+    assert persons.gap.gap.value == rows.gap.gap.value
+    assert persons.gap.gap.low < rows.gap.gap.low
+    assert persons.gap.gap.high > rows.gap.gap.high
 
 
 def test_as_many_as_people_err_about_may_be_mistakes() -> None:

@@ -77,14 +77,15 @@ def _first(low: int, high: int, holds: Any) -> int:
     return low
 
 
-def gap_from_rate(rows: int, favorable: int, true: float) -> TrueGap:
+def gap_from_rate(rows: int, favorable: int, true: float, people: int | None = None) -> TrueGap:
     """Return the gap of a group whose true rate is told, and whose ``rows`` are a sample of its people.
 
-    The interval is Clopper and Pearson's of the recorded rate.
+    The interval is Clopper and Pearson's of the recorded rate, as of so many ``people`` if some have several
+    rows, whose labels may be the same.
     """
-    tail, recorded = (1 - CONFIDENCE) / 2, favorable / rows
-    low = beta.ppf(tail, favorable, rows - favorable + 1) if favorable else 0.0
-    high = beta.ppf(1 - tail, favorable + 1, rows - favorable) if favorable < rows else 1.0
+    tail, recorded, n = (1 - CONFIDENCE) / 2, favorable / rows, people or rows
+    low = beta.ppf(tail, recorded * n, n - recorded * n + 1) if favorable else 0.0
+    high = beta.ppf(1 - tail, recorded * n + 1, n - recorded * n) if favorable < rows else 1.0
     gap = Estimate(true - recorded, true - float(high), true - float(low))
     return TrueGap(recorded, Estimate(true, true, true), gap)
 

@@ -76,6 +76,7 @@ def test_a_rate_that_is_told_has_the_recorded_rates_interval() -> None:
     assert found.gap.high == pytest.approx(0.12 + 0.029, abs=0.002)
     assert found.lost.value == pytest.approx(0.12 / 0.42)
     assert gap_from_rate(50, 0, 0.1).gap.high == 0.1
+    assert gap_from_rate(1000, 300, 0.42, people=100).gap == pytest.approx(gap_from_rate(100, 30, 0.42).gap)
     assert gap_from_rate(1000, 300, 0.2).lost.value == 0
 
 
