@@ -112,12 +112,14 @@ def _elsewhere(
     """
     frame, chosen = scenarios.frame, np.zeros(len(scenarios.frame), dtype=np.intp)
     kinds = sorted(frame["bias"].unique())
-    keys = ["classifier", *([] if other_kind is None else ["bias", "level"])]
-    for key, rows in frame.groupby(keys, sort=False).indices.items():
-        learner, *where = (key,) if other_kind is None else key
-        if other_kind is not None:
-            where = [kinds[(kinds.index(where[0]) + other_kind) % len(kinds)], where[1]]
-        chosen[rows] = best_elsewhere(scenarios, at(scenarios, learner, *where), candidates)[0][rows]
+    if other_kind is None:
+        asked = [(learner, None, None) for learner in frame["classifier"].unique()]
+    else:
+        asked = [*dict.fromkeys(frame[["classifier", "bias", "level"]].itertuples(index=False, name=None))]
+    for learner, kind, dose in asked:
+        here = at(scenarios, learner, kind, dose)
+        other = None if other_kind is None else kinds[(kinds.index(kind) + other_kind) % len(kinds)]
+        chosen[here] = best_elsewhere(scenarios, at(scenarios, learner, other, dose), candidates)[0][here]
     return chosen
 
 
@@ -160,7 +162,7 @@ def best_elsewhere(
     run = scenarios.run & candidates
     of = of & run.any(axis=1)
     gains = cluster_means(scenarios.frame[of], scenarios.gain[of])
-    clusters = scenarios.frame["cluster"].to_numpy()
+    clusters: NDArray[np.object_] = scenarios.frame["cluster"].to_numpy()
     chosen = np.zeros(len(clusters), dtype=np.intp)
     for cluster in np.unique(clusters):
         others = gains[gains.index != cluster].to_numpy()
@@ -169,7 +171,7 @@ def best_elsewhere(
             chosen[here] = highest(np.broadcast_to(others.mean(axis=0), run[here].shape), run[here])
     if not of.any():
         return chosen, UNTREATED
-    [best] = highest(gains.to_numpy().mean(axis=0)[None], run[of].all(axis=0)[None])
+    [best] = highest(gains.to_numpy().mean(axis=0)[None], np.atleast_2d(run[of].all(axis=0)))
     return chosen, scenarios.techniques[best]
 
 

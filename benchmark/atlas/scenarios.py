@@ -41,7 +41,7 @@ class Scenarios:
 
     def knowing(self, state: str = NOTHING_KNOWN) -> NDArray[np.bool_]:
         """Return which techniques have a state of knowledge, shape (n_techniques,)."""
-        return np.array(self.knows) == state
+        return np.array([own == state for own in self.knows], dtype=bool)
 
     @cached_property
     def counts(self) -> NDArray[np.bool_]:

@@ -98,8 +98,8 @@ class Told:
         if foreign := [name for name in names if not any(is_one_of(group, [name]) for group in rate_of)]:
             raise _wrong("rates", f"a rate of {foreign[0]!r}", f"groups: {', '.join(map(repr, rate_of))}")
         weights = np.ones(len(self.train)) if self.weights is None else self.weights
-        rates, member = np.array([rate_of[group] for group in self.groups]), self.train.deprived
-        sides = [(rates[own], weights[own]) for own in (member, ~member)]
+        rate, member = np.array([rate_of[group] for group in self.groups]), self.train.deprived
+        sides = [(rate[own], weights[own]) for own in (member, ~member)]
         deprived, favored = (float(own @ counts / (counts.sum() or 1.0)) for own, counts in sides)
         return deprived, favored
 
