@@ -69,7 +69,7 @@ def known_bias(
         people = None if persons is None else len(np.unique(persons[drafted.rows.deprived]))
         return KnownBias(deprived, favored, gap_from_rate(*group, rates["deprived"], people), rates)
     if true_rate is not None:
-        expected, remedy = "--true-rate or --relabel", "leave out one of the two"
+        expected, remedy = "--true-rate or --relabel", "give one of them"
         raise ExperimentError("True rates and verdicts are both given", expected=expected, remedy=remedy)
     wrong = read_verdicts(Path(relabel), drafted)
     found = len(wrong), int(wrong.sum())

@@ -209,7 +209,7 @@ def _of_audit(
 ) -> Iterator[_Problem]:
     """Yield the error of options that do not fit a dataset with a random group and no true labels."""
     wanted = {
-        'train = "data", with holdout or folds': experiment.train == "data",
+        'train = "data", by holdout or by folds': experiment.train == "data",
         "paired_betas = true": experiment.paired_betas,
         "betas in place of doses": experiment.unit == "beta",
         "the original test alone": experiment.tests == (ORIGINAL,),
