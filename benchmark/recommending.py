@@ -20,8 +20,7 @@ from benchmark.atlas.adviser import (
     name_of,
 )
 from benchmark.atlas.features import data_features
-from benchmark.atlas.means import NOTHING_KNOWN
-from benchmark.columns import RESTORE
+from benchmark.columns import BLIND, RESTORE
 from benchmark.data.draft import Draft, draft
 from benchmark.data.reading import typed
 from benchmark.experiment.first_file import TECHNIQUES as TRIED_BY_QUICK
@@ -40,7 +39,7 @@ def recommend(
     goal: str = RESTORE,
     bias: str | None = None,
     dose: float | None = None,
-    knows: str = NOTHING_KNOWN,
+    knows: str = BLIND,
     stage: Stage | None = None,
     classifier: str = "c45",
     group_known: bool = True,
@@ -114,7 +113,7 @@ def advised(
     *,
     file: str = "FILE",
     file_options: FileOptions = _NO_FILE,
-    knows: str = NOTHING_KNOWN,
+    knows: str = BLIND,
     **question: Any,
 ) -> tuple[str, list[Advice]]:
     """Return advice for some goals, before it as Markdown: what to try, how sure that is, what to do next.
@@ -148,6 +147,6 @@ def advised(
         command=typed("quick", file, file_options) + more,
         again=look_again(drafted, file, file_options, str(asked.learner)) if RESTORE in goals else "",
     )
-    if knows != NOTHING_KNOWN:
+    if knows != BLIND:
         advices = [adviser.advise(goal, features=features, knows=knows, **question) for goal in goals]
     return text, advices

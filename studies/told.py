@@ -17,7 +17,7 @@ import numpy as np
 import pandas as pd
 from scipy.special import nctdtr, stdtrit
 
-from benchmark.atlas.means import NOTHING_KNOWN
+from benchmark.columns import BLIND
 from benchmark.statistics.answers import ACCURACY
 from benchmark.statistics.cells import Array
 from benchmark.statistics.decisions import AGREEMENT, RESTORATION_DISTANCE
@@ -33,7 +33,6 @@ LEARNERS, TREE = ("c45", "logistic_regression"), "c45"
 DOSES, DOSE = (0.05, 0.10, 0.20), 0.10
 KINDS_AT = {0.05: KINDS, 0.10: KINDS, 0.20: KINDS[:1]}  # few sources reach .20 with borderline bias
 NOTHING, REFIT, DROP = "none", "refit_clean", "drop_sensitive"
-BLIND = "nothing"  # words of the state in which nothing is known
 MEASURES = {AGREEMENT: 1, RESTORATION_DISTANCE: -1}
 """Measures, the first first, with the sign that makes larger better."""
 
@@ -118,7 +117,7 @@ class Study:
         """The last fact that each technique of the main parts is told, or nothing; a feared gap is a gap."""
         some = self.frame.loc[self.frame["part"] != "people", ["technique", "knows"]].drop_duplicates()
         return {
-            name: "" if knows == NOTHING_KNOWN else next((f for f in reversed(FACTS) if f in knows), "gap")
+            name: "" if knows == BLIND else next((f for f in reversed(FACTS) if f in knows), "gap")
             for name, knows in some.itertuples(index=False)
         }
 

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from benchmark.atlas.comparison import CLAIM_COLUMNS, CLAIMS, RECOMMENDERS, without_comparison
 from benchmark.atlas.features import FEATURES, SHAPE, DataFeatures, is_ahead, shapes
-from benchmark.atlas.means import NOTHING_KNOWN, VALUES
+from benchmark.atlas.means import VALUES
 from benchmark.atlas.recommenders import (
     AVERAGE,
     DATA,
@@ -44,7 +44,7 @@ from benchmark.atlas.regret import (
 )
 from benchmark.atlas.scenarios import Scenarios, scenarios_of, undo_reasons
 from benchmark.atlas.tables import Tables, read_table, read_tables
-from benchmark.columns import BRITISH, GOALS, RESTORE, UNTREATED
+from benchmark.columns import BLIND, BRITISH, GOALS, RESTORE, UNTREATED
 from benchmark.declarations import declaration_dir, title_of
 from benchmark.errors import ExperimentError, ReportError, UnknownNameError
 from benchmark.experiment.first_file import TECHNIQUES as TRIED_BY_QUICK
@@ -181,7 +181,7 @@ class Question:
     goal: str = RESTORE
     bias: str | None = None
     dose: float = DOSE
-    knows: str = NOTHING_KNOWN
+    knows: str = BLIND
     stage: Stage | None = None  # what may be changed
     learner: str = "c45"
     group_known: bool = True
@@ -268,7 +268,7 @@ class Adviser:
         return tuple(dict.fromkeys(self.scenarios[RESTORE].frame["classifier"]))
 
     def techniques(
-        self, stage: Stage | None = None, *, group_known: bool = True, knows: str = NOTHING_KNOWN
+        self, stage: Stage | None = None, *, group_known: bool = True, knows: str = BLIND
     ) -> tuple[str, ...]:
         """Return the techniques of a state of knowledge that change one thing, or need not know the group."""
         scenarios, entries = self.scenarios[RESTORE], self.tables.entries
@@ -326,7 +326,7 @@ class Adviser:
         *,
         bias: str | None = None,
         dose: float | None = None,
-        knows: str = NOTHING_KNOWN,
+        knows: str = BLIND,
         stage: Stage | None = None,
         learner: str = "c45",
         group_known: bool = True,
@@ -345,7 +345,7 @@ class Adviser:
         known = {
             "goal": GOALS,
             **{name: [*WORDS[name]] for name in ("bias", "stage")},
-            **{"classifier": self.learners, "knows": (NOTHING_KNOWN, *self.tellings)},
+            **{"classifier": self.learners, "knows": (BLIND, *self.tellings)},
         }
         given = {"goal": goal, "bias": bias, "stage": stage, "classifier": learner, "knows": knows}
         for name, value in given.items():
@@ -373,7 +373,7 @@ class Adviser:
         """Return the advice without its sentences."""
         goal, learner = question.goal, question.learner
         verdict, scenarios = self.verdicts[goal, question.dose], self.scenarios[goal]
-        limited = question.stage is not None or not question.group_known or question.knows != NOTHING_KNOWN
+        limited = question.stage is not None or not question.group_known or question.knows != BLIND
         rule = AVERAGE if limited else verdict.advice
         if rule == DATA and question.features is None:  # nothing can be predicted without the user's data
             rule = KIND if verdict.by[KIND].shown else verdict.simple
@@ -401,7 +401,7 @@ class Adviser:
         )
         # No gain is larger than 1: both distances are from 0 to 1.
         [new_low], [new_high] = np.clip(prediction_intervals(gains[None]), -1, 1)
-        own = (question.knows if question.knows != NOTHING_KNOWN else rule, NOTHING, question.dose)
+        own = (question.knows if question.knows != BLIND else rule, NOTHING, question.dose)
         measures = np.array([gains, agreements] if goal == RESTORE else [gains])
         p = {**p_of_contrasts(self.recommenders, goal), own: float(sign_flip_p_values(measures).max())}
         p_corrected = corrected(p)[own]

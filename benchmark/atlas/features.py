@@ -71,7 +71,7 @@ def data_features(table: Table, persons: NDArray[np.intp] | None = None) -> Data
     ``persons``, shape (n_rows,), are the persons of the rows: an AUC is of other persons than its model's.
     """
     schema, y, deprived = table.schema, table.y, table.deprived
-    columns = [i for i in schema.feature_indices if i not in schema.sensitive_indices]
+    columns = list(schema.insensitive_indices)
     cardinalities = schema.cardinalities
     everything = list(schema.feature_indices)
 

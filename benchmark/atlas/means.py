@@ -10,7 +10,7 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from benchmark.atlas.file import Atlas
-from benchmark.columns import EQUALISE, GOAL_METRICS, GOALS, ORIGINAL, RESTORE, UNTREATED
+from benchmark.columns import BLIND, EQUALISE, GOAL_METRICS, GOALS, ORIGINAL, RESTORE, UNTREATED
 from benchmark.data.card import load_card
 from benchmark.runs.finished import RunFrames
 from benchmark.runs.manifest import Manifest
@@ -30,9 +30,6 @@ VALUES = {RESTORE: RESTORATION_DISTANCE, EQUALISE: DISTANCE}
 
 REASON = {goal: f"reason_{goal}" for goal in GOALS}
 """Columns that name the limit of the rule that a technique misses; empty if it meets all."""
-
-NOTHING_KNOWN = "nothing"
-"""State of knowledge of techniques that are told nothing about the bias."""
 
 REFIT = "refit_clean"
 """The untreated learner, trained again on other rows without bias: how far a learner is from itself."""
@@ -66,7 +63,7 @@ def part_means(run: RunFrames, part: str, atlas: Atlas) -> pd.DataFrame:
     means = pd.concat(halves, ignore_index=True)
     described = pd.DataFrame(list(_scenarios(manifest, atlas))).set_index([*PLANTED])
     means = means.join(described, on=[*PLANTED])
-    knows = {entry.name: entry.told.state if entry.told else NOTHING_KNOWN for entry in manifest.techniques}
+    knows = {entry.name: entry.told.state if entry.told else BLIND for entry in manifest.techniques}
     means = means.assign(knows=means["technique"].map(knows), part=part, version=atlas.version)
     return means[list(MEAN_COLUMNS)].sort_values([*_ORDER], ignore_index=True)
 

@@ -10,9 +10,8 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from benchmark.atlas.features import FEATURES
-from benchmark.atlas.means import NOTHING_KNOWN
 from benchmark.atlas.scenarios import SCENARIO, Scenarios
-from benchmark.columns import UNTREATED
+from benchmark.columns import BLIND, UNTREATED
 from benchmark.statistics.cells import Array
 from benchmark.statistics.recommendation import EQUAL
 
@@ -72,7 +71,7 @@ def recommended(scenarios: Scenarios, features: pd.DataFrame, *, told: bool = Tr
     oracle = scenarios.choice_of_oracle
     names = (" ".join(scenarios.techniques[i] for i in dict.fromkeys(pair)) for pair in oracle.T)
     best = [scenarios.by_other_half(values) for values in (scenarios.score, scenarios.agreed)]
-    states = [state for state in dict.fromkeys(scenarios.knows) if state != NOTHING_KNOWN] if told else []
+    states = [state for state in dict.fromkeys(scenarios.knows) if state != BLIND] if told else []
     return {
         NOTHING: _always(scenarios, np.zeros(n, dtype=np.intp)),
         DROP: _always(scenarios, np.full(n, scenarios.techniques.index(DROP_TECHNIQUE))),

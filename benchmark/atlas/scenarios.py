@@ -9,8 +9,8 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from benchmark.atlas.means import EVEN, NOTHING_KNOWN, ODD, REASON, VALUES
-from benchmark.columns import UNTREATED
+from benchmark.atlas.means import EVEN, ODD, REASON, VALUES
+from benchmark.columns import BLIND, UNTREATED
 from benchmark.statistics.answers import is_constant
 from benchmark.statistics.cells import ROUNDING, Array, first_true
 from benchmark.statistics.decisions import AGREEMENT
@@ -39,7 +39,7 @@ class Scenarios:
     agreement: Array  # share of people with the clean model's decision
     run: NDArray[np.bool_]  # (n_scenarios, n_techniques), whether the technique was tried there
 
-    def knowing(self, state: str = NOTHING_KNOWN) -> NDArray[np.bool_]:
+    def knowing(self, state: str = BLIND) -> NDArray[np.bool_]:
         """Return which techniques have a state of knowledge, shape (n_techniques,)."""
         return np.array([own == state for own in self.knows], dtype=bool)
 
@@ -101,7 +101,7 @@ def scenarios_of(rows: pd.DataFrame, goal: str) -> Scenarios:
 
     ``rows`` are :attr:`~benchmark.atlas.tables.Tables.dose_rows`.
     """
-    knows = {UNTREATED: NOTHING_KNOWN, **dict(zip(rows["technique"], rows["knows"], strict=True))}
+    knows = {UNTREATED: BLIND, **dict(zip(rows["technique"], rows["knows"], strict=True))}
     techniques = (UNTREATED, *sorted(knows.keys() - {UNTREATED}))
     keys = list(SCENARIO)
     frame = rows[[*keys, "card", "cluster"]].drop_duplicates(keys).sort_values(keys, ignore_index=True)

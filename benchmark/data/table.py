@@ -236,6 +236,11 @@ class Schema(_Columns):
         return tuple(i for i in range(len(self.columns)) if i != self.label_index)
 
     @cached_property
+    def insensitive_indices(self) -> tuple[int, ...]:
+        """Positions of all features but the sensitive ones."""
+        return tuple(i for i in self.feature_indices if i not in self.sensitive_indices)
+
+    @cached_property
     def features(self) -> FeatureSchema:
         """The columns of ``Table.features``: all but the label."""
         columns = tuple(self.columns[i] for i in self.feature_indices)

@@ -35,7 +35,7 @@ from benchmark.models import entry_name
 from benchmark.statistics.recommendation import FEW_REPETITIONS
 from benchmark.techniques import find_technique, get_technique, list_techniques, load_plugin
 from benchmark.techniques._search import search_space
-from benchmark.techniques.knowledge import FACTS
+from benchmark.techniques.knowledge import last_fact
 from benchmark.text.words import OF_NETWORKS
 
 _LITE_ROWS, _LITE_REPETITIONS, _LITE_FOLDS = 1000, 2, 2
@@ -297,7 +297,7 @@ def _with_told(experiment: Experiment) -> Experiment:
         if technique is None or not technique.knows or entry.told:
             entries.append(entry)
             continue
-        plain = Telling(fact=max(technique.knows, key=FACTS.index))
+        plain = Telling(fact=last_fact(technique.knows))
         tellings = [own for own in experiment.knows if own.tells(technique, entry.name)] or [plain]
         for telling in tellings:
             name = f"{entry.name}_{telling.name}" if telling.name else entry.name

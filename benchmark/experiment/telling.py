@@ -13,7 +13,7 @@ from pydantic import BaseModel, Field, StrictInt, model_serializer, model_valida
 from benchmark.errors import DeclinedError
 from benchmark.models import STRICT, Identifier
 from benchmark.seeding import generator
-from benchmark.techniques.knowledge import FACTS, Examined, Fact, Kind, Knowledge
+from benchmark.techniques.knowledge import Examined, Fact, Kind, Knowledge, last_fact
 
 if TYPE_CHECKING:
     from benchmark.experiment.draws import Fold
@@ -127,7 +127,7 @@ class Telling(BaseModel):
 
     def tells(self, technique: type[Technique] | Technique, entry: str | None = None) -> bool:
         """Return whether a technique is run with this telling, in an entry if its name is given."""
-        needed = bool(technique.knows) and max(technique.knows, key=FACTS.index) == self.fact
+        needed = bool(technique.knows) and last_fact(technique.knows) == self.fact
         return needed and (entry is None or not self.only or entry in self.only)
 
 

@@ -12,9 +12,9 @@ import pandas as pd
 from markupsafe import Markup
 
 from benchmark.atlas.adviser import WORDS, Advice, Adviser, Stage, name_of
-from benchmark.atlas.means import NOTHING_KNOWN, REASON, VALUES
+from benchmark.atlas.means import REASON, VALUES
 from benchmark.atlas.recommenders import DROP_TECHNIQUE
-from benchmark.columns import GOALS, RESTORE, UNTREATED
+from benchmark.columns import BLIND, GOALS, RESTORE, UNTREATED
 from benchmark.pages.html import in_script, render, scripts
 
 ANY = "any"
@@ -30,7 +30,7 @@ def choices_of(adviser: Adviser) -> dict[str, list[str]]:
         "goal": list(GOALS),
         "bias": [ANY, *(bias for bias in WORDS["bias"] if bias in {*frame["bias"]})],
         "dose": [f"{dose:g}" for dose in adviser.doses],
-        "knows": [NOTHING_KNOWN, *adviser.states],
+        "knows": [BLIND, *adviser.states],
         "classifier": list(adviser.learners),
         "group": ["known", "unknown"],
         "stage": [ANY, *WORDS["stage"]],
@@ -56,7 +56,7 @@ def sentences_of(adviser: Adviser) -> Iterator[tuple[str, str, tuple[str, ...]]]
     for values in itertools.product(*choices_of(adviser).values()):
         goal, bias, dose, knows, *others = values
         # What is known of the bias is of no use to equalize.
-        told = advice(goal, bias, dose, knows if goal == RESTORE else NOTHING_KNOWN, *others)
+        told = advice(goal, bias, dose, knows if goal == RESTORE else BLIND, *others)
         yield "|".join(values), told.technique, (*told.sentences, WORDS["grade"][told.grade])
 
 

@@ -223,11 +223,6 @@ def encoded(train: Table, treatment: Treatment, *, use_sensitive: bool = False) 
     return replace(encoding, matrix=matrix)
 
 
-def hidden_sensitive(table: Table) -> list[int]:
-    """Return the positions of all features but the sensitive ones."""
-    return [i for i in table.schema.feature_indices if i not in table.schema.sensitive_indices]
-
-
 def recoded(
     train: Table,
     values: Callable[[Table], Any],

@@ -30,7 +30,6 @@ from benchmark.techniques._foreign import (
     Rules,
     enclosed,
     encoded,
-    hidden_sensitive,
     library,
     new_seed,
     recoded,
@@ -261,7 +260,7 @@ def _reduction(name: str) -> Callable[[Any, Table, Tools], Predictor]:
     """Return a function that trains the experiment's classifier on the library's costs."""
 
     def run(technique: Any, train: Table, tools: Tools) -> Predictor:
-        columns, seed, options = hidden_sensitive(train), new_seed(tools), technique.options
+        columns, seed, options = list(train.schema.insensitive_indices), new_seed(tools), technique.options
         shown = [] if options["drop_prot_attr"] else [2]
         cardinalities = np.array([*train.schema.cardinalities[columns], *shown])
         estimator = Codes(lambda: tools.classifier(cardinalities), technique.name)

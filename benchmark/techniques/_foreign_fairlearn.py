@@ -27,7 +27,6 @@ from benchmark.techniques._foreign import (
     Rules,
     enclosed,
     encoded,
-    hidden_sensitive,
     library,
     new_seed,
     recoded,
@@ -66,7 +65,7 @@ def _prototypes(technique: Any, train: Table, tools: Tools) -> Prepared:
 
 def _reduction(name: str) -> Callable[[Any, Table, Tools], Predictor]:
     def run(technique: Any, train: Table, tools: Tools) -> Predictor:
-        columns, seed, options = hidden_sensitive(train), new_seed(tools), technique.options
+        columns, seed, options = list(train.schema.insensitive_indices), new_seed(tools), technique.options
         bound = options.pop("difference_bound")
         constraints = library(f"fairlearn.reductions.{options.pop('constraints')}")(difference_bound=bound)
         cardinalities = train.schema.cardinalities[columns]

@@ -26,5 +26,4 @@ class DropSensitive(PreProcessing):
 
     def _prepare(self, train: Table, tools: Tools) -> Prepared:
         schema = train.schema
-        hidden = (schema.label, *schema.sensitive_features)
-        return Prepared(train, features=tuple(name for name in schema.names if name not in hidden))
+        return Prepared(train, features=tuple(schema.names[i] for i in schema.insensitive_indices))

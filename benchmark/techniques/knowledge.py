@@ -21,6 +21,12 @@ Fact: TypeAlias = Literal["direction", "kind", "gap", "rates", "bounds", "refusa
 FACTS: tuple[Fact, ...] = get_args(Fact)
 """All facts; whoever knows a later one knows more, or has to look at more people."""
 
+
+def last_fact(facts: Iterable[Fact]) -> Fact:
+    """Return the fact, of some, that says most or takes most people to find out."""
+    return max(facts, key=FACTS.index)
+
+
 Kind: TypeAlias = Literal["label", "selection"]
 """What a bias does: it makes recorded labels wrong, or it leaves rows out."""
 

@@ -60,8 +60,10 @@ class NoiseLoss(Technique):
         design = Design.of(train, encoding, train.y)
         if self.strength > 0:
             weight, (deprived, favored) = design.weight.copy(), tools.known.rates
-            for group, true in enumerate((favored, deprived)):
-                if (recorded := recorded_rates(train, tools)[group]) is not None:
+            for group, (true, recorded) in enumerate(
+                zip((favored, deprived), recorded_rates(train, tools), strict=True)
+            ):
+                if recorded is not None:
                     a, b = (self.strength * share for share in turned_shares(recorded, true))
                     weight[:, group] = corrected(weight[:, group], a, b)
             design = replace(design, weight=weight)

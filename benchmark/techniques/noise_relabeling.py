@@ -50,8 +50,10 @@ class NoiseRelabeling(Restorer):
         score = cross_fitted(train, tools, self.folds, self.name)
         wrong = np.zeros(len(train))
         deprived, favored = tools.known.rates
-        for group, true in enumerate((favored, deprived)):
-            if (recorded := recorded_rates(train, tools)[group]) is None:
+        for group, (true, recorded) in enumerate(
+            zip((favored, deprived), recorded_rates(train, tools), strict=True)
+        ):
+            if recorded is None:
                 continue
             shares = turned_shares(recorded, true)
             label = shares[1] == 0  # the label that may be wrong

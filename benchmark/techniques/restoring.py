@@ -66,8 +66,10 @@ class Restorer(PreProcessing):
     ) -> Prepared:
         """Return rows with the weights that true rates of groups ask for; without one, rows keep theirs."""
         cells = np.ones((2, 2))
-        for group, true in enumerate((favored, deprived)):
-            if true is not None and (recorded := recorded_rates(train, tools)[group]) is not None:
+        for group, (true, recorded) in enumerate(
+            zip((favored, deprived), recorded_rates(train, tools), strict=True)
+        ):
+            if true is not None and recorded is not None:
                 cells[group] = boundary_weight(recorded, true, kind)
         return self.weighted(train, cells[train.deprived.astype(int), train.y.astype(int)], tools)
 
@@ -101,8 +103,7 @@ class Restorer(PreProcessing):
         """Return the columns that the classifier sees; None for all."""
         if not self.hide_group:
             return None
-        schema = train.schema
-        return tuple(schema.names[i] for i in schema.feature_indices if i not in schema.sensitive_indices)
+        return tuple(train.schema.names[i] for i in train.schema.insensitive_indices)
 
 
 def recorded_rates(train: Table, tools: Tools) -> tuple[float | None, float | None]:

@@ -7,6 +7,7 @@ import re
 from typing import Any
 
 import pytest
+from markupsafe import Markup
 from rich.console import Console
 
 from benchmark.data.reading import Part, Reading
@@ -608,6 +609,7 @@ def first_look(facts: Facts, favorable: int = 40, *, full: bool = False) -> str:
     data = facts.datasets[0].model_copy(update={"bias": (bias,)})
     facts = facts.model_copy(update={"datasets": (data,)})
     more = {"better": None, "more_repetitions": 30, "with_rows": False, "account": "", "full": full}
+    more |= {"known": "", "again": Markup("Look again.")}
     return as_text(answer_text(facts, "quick", read=read, page="r.html", **more))
 
 

@@ -223,7 +223,7 @@ def test_disparate_impact_is_removed_as_the_library_does() -> None:
     assert isinstance(technique, PreProcessing)
     tools = Tools(lambda k: None, naive_bayes_ranker, np.random.default_rng(0))  # type: ignore[arg-type,return-value]
     prepared = technique.prepare(table, tools)
-    columns = shared.hidden_sensitive(table)
+    columns = list(table.schema.insensitive_indices)
     rows = [
         [*map(float, row), float(not d)]
         for row, d in zip(table.codes[:, columns], table.deprived, strict=True)
