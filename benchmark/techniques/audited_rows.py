@@ -1,13 +1,10 @@
 """Training on rows alone that somebody has looked at again."""
 
-from typing import ClassVar
-
 import numpy as np
 
 from benchmark.data.table import Table
 from benchmark.errors import DeclinedError
 from benchmark.techniques.base import Prepared, Tools, with_labels
-from benchmark.techniques.knowledge import Fact
 from benchmark.techniques.registry import register
 from benchmark.techniques.restoring import Restorer
 
@@ -33,7 +30,7 @@ class AuditedRows(Restorer):
     )
     summary = "Train on the few rows alone that were looked at again"
     version = "1"
-    knows: ClassVar[tuple[Fact, ...]] = ("clean_rows",)
+    knows = ("clean_rows",)
     takes_weights = False
 
     def _prepare(self, train: Table, tools: Tools) -> Prepared:

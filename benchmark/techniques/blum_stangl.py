@@ -1,10 +1,7 @@
 """Re-weighting to base rates that are told (Blum and Stangl 2020)."""
 
-from typing import ClassVar
-
 from benchmark.data.table import Table
 from benchmark.techniques.base import Prepared, Tools
-from benchmark.techniques.knowledge import Fact
 from benchmark.techniques.registry import register
 from benchmark.techniques.restoring import Restorer
 
@@ -34,8 +31,7 @@ class BlumStangl(Restorer):
     )
     summary = "Weight labels of both groups until their weighted rates are those that are told"
     version = "1"
-    knows: ClassVar[tuple[Fact, ...]] = ("rates",)
+    knows = ("rates",)
 
     def _prepare(self, train: Table, tools: Tools) -> Prepared:
-        deprived, favored = tools.known.rates
-        return self.by_rates(train, tools, deprived=deprived, favored=favored, kind="selection")
+        return self.by_rates(train, tools, "selection", *tools.known.rates)

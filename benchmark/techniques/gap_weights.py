@@ -1,10 +1,7 @@
 """Weights by a label gap that is told (Natarajan and others 2013; Zadrozny 2004)."""
 
-from typing import ClassVar
-
 from benchmark.data.table import Table
 from benchmark.techniques.base import Prepared, Tools
-from benchmark.techniques.knowledge import Fact
 from benchmark.techniques.registry import register
 from benchmark.techniques.restoring import Restorer
 
@@ -41,7 +38,7 @@ class GapWeights(Restorer):
     )
     summary = "Weight the deprived group's favorable rows by a label gap that is told"
     version = "1"
-    knows: ClassVar[tuple[Fact, ...]] = ("kind", "gap")
+    knows = ("kind", "gap")
 
     def _prepare(self, train: Table, tools: Tools) -> Prepared:
         return self.by_gap(train, tools, tools.known.gap, tools.known.kind)

@@ -9,9 +9,8 @@ from benchmark.data.table import Table
 from benchmark.techniques.base import Array, Interval, Predictor, Technique, Tools
 from benchmark.techniques.constrained_logistic import Design, LogisticLoss, minimize, sigmoid
 from benchmark.techniques.encoding import Encoding, Treatment
-from benchmark.techniques.knowledge import Fact
 from benchmark.techniques.registry import register
-from benchmark.techniques.restoring import recorded_rates, turned_shares
+from benchmark.techniques.restoring import group_rates, turned_shares
 
 
 @register
@@ -44,7 +43,7 @@ class NoiseLoss(Technique):
     summary = "Logistic regression with a loss corrected for label noise, by true rates that are told"
     version = "1"
     intersections = True
-    knows: ClassVar[tuple[Fact, ...]] = ("rates",)
+    knows = ("rates",)
     unconstrained: ClassVar = {"strength": 0.0}
 
     strength: Annotated[float, Interval(0, 1)] = 1.0  # share of the noise that the loss corrects
@@ -59,13 +58,10 @@ class NoiseLoss(Technique):
         encoding = Encoding.of(train, use_sensitive=self.use_sensitive, treatment=self.treatment)
         design = Design.of(train, encoding, train.y)
         if self.strength > 0:
-            weight, (deprived, favored) = design.weight.copy(), tools.known.rates
-            for group, (true, recorded) in enumerate(
-                zip((favored, deprived), recorded_rates(train, tools), strict=True)
-            ):
-                if recorded is not None:
-                    a, b = (self.strength * share for share in turned_shares(recorded, true))
-                    weight[:, group] = corrected(weight[:, group], a, b)
+            weight = design.weight.copy()
+            for group, recorded, true in group_rates(train, tools, *tools.known.rates):
+                a, b = (self.strength * share for share in turned_shares(recorded, true))
+                weight[:, group] = corrected(weight[:, group], a, b)
             design = replace(design, weight=weight)
         theta, convergence = minimize(
             LogisticLoss(design, self.ridge),

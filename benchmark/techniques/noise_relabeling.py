@@ -1,15 +1,14 @@
 """Labels that noise of known rates makes doubtful count both ways (Elkan and Noto 2008)."""
 
-from typing import Annotated, ClassVar
+from typing import Annotated
 
 import numpy as np
 
 from benchmark.data.table import Table
 from benchmark.techniques.base import Interval, Prepared, Tools
 from benchmark.techniques.cross_fitting import cross_fitted
-from benchmark.techniques.knowledge import Fact
 from benchmark.techniques.registry import register
-from benchmark.techniques.restoring import Restorer, recorded_rates, turned_shares, wrong_given_unlabeled
+from benchmark.techniques.restoring import Restorer, group_rates, turned_shares, wrong_given_unlabeled
 
 
 @register
@@ -39,7 +38,7 @@ class NoiseRelabeling(Restorer):
     )
     summary = "Count doubtful labels both ways, by true rates of both groups that are told"
     version = "1"
-    knows: ClassVar[tuple[Fact, ...]] = ("rates",)
+    knows = ("rates",)
     randomised = True
     needs_scores = True
     takes_weights = False
@@ -49,12 +48,7 @@ class NoiseRelabeling(Restorer):
     def _prepare(self, train: Table, tools: Tools) -> Prepared:
         score = cross_fitted(train, tools, self.folds, self.name)
         wrong = np.zeros(len(train))
-        deprived, favored = tools.known.rates
-        for group, (true, recorded) in enumerate(
-            zip((favored, deprived), recorded_rates(train, tools), strict=True)
-        ):
-            if recorded is None:
-                continue
+        for group, recorded, true in group_rates(train, tools, *tools.known.rates):
             shares = turned_shares(recorded, true)
             label = shares[1] == 0  # the label that may be wrong
             doubtful = (train.deprived == group) & (train.y == label)

@@ -1,13 +1,12 @@
 """The deprived group's refusals as unlabeled rows (Elkan and Noto 2008)."""
 
-from typing import Annotated, ClassVar
+from typing import Annotated
 
 import numpy as np
 
 from benchmark.data.table import Table
 from benchmark.techniques.base import Interval, Prepared, Tools
 from benchmark.techniques.cross_fitting import cross_fitted
-from benchmark.techniques.knowledge import Fact
 from benchmark.techniques.registry import register
 from benchmark.techniques.restoring import Restorer, wrong_given_unlabeled
 
@@ -40,7 +39,7 @@ class PositiveUnlabeled(Restorer):
     )
     summary = "Count the deprived group's refusals both ways, as rows without a label"
     version = "1"
-    knows: ClassVar[tuple[Fact, ...]] = ("direction", "kind")
+    knows = ("direction", "kind")
     randomised = True
     needs_scores = True
     takes_weights = False

@@ -1,10 +1,7 @@
 """Weights by true rates that few audited rows and all others tell (Angelopoulos and others 2023)."""
 
-from typing import ClassVar
-
 from benchmark.data.table import Table
 from benchmark.techniques.base import Prepared, Tools
-from benchmark.techniques.knowledge import Fact
 from benchmark.techniques.registry import register
 from benchmark.techniques.restoring import Restorer, examined_mean, recorded_rates
 
@@ -33,7 +30,7 @@ class PredictionPowered(Restorer):
     )
     summary = "Weight labels of both groups by rates that audited rows and all rows tell together"
     version = "1"
-    knows: ClassVar[tuple[Fact, ...]] = ("clean_rows",)
+    knows = ("clean_rows",)
 
     def _prepare(self, train: Table, tools: Tools) -> Prepared:
         audited = tools.known.clean_rows
@@ -43,4 +40,4 @@ class PredictionPowered(Restorer):
             members = train.deprived[audited.rows] == group
             mean = examined_mean(correction[members], audited.rows[members], tools)
             rates.append(None if recorded is None or mean is None else recorded + mean)
-        return self.by_rates(train, tools, deprived=rates[1], favored=rates[0], kind="label")
+        return self.by_rates(train, tools, "label", deprived=rates[1], favored=rates[0])

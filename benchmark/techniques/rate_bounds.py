@@ -1,13 +1,10 @@
 """Decisions by both ends of bounds of the true rate."""
 
-from typing import ClassVar
-
 import numpy as np
 from numpy.typing import NDArray
 
 from benchmark.data.table import Table
 from benchmark.techniques.base import Array, Predictor, Prepared, Tools
-from benchmark.techniques.knowledge import Fact
 from benchmark.techniques.registry import register
 from benchmark.techniques.restoring import Restorer
 
@@ -33,15 +30,15 @@ class RateBounds(Restorer):
     )
     summary = "Decide by both ends of bounds of the true rate, and by their middle where these differ"
     version = "1"
-    knows: ClassVar[tuple[Fact, ...]] = ("kind", "bounds")
+    knows = ("kind", "bounds")
     takes_weights = False
 
     def _prepare(self, train: Table, tools: Tools) -> Prepared:
-        return self.by_rates(train, tools, deprived=sum(tools.known.bounds) / 2, kind=tools.known.kind)
+        return self.by_rates(train, tools, tools.known.kind, sum(tools.known.bounds) / 2)
 
     def _learned(self, prepared: Prepared, tools: Tools) -> Predictor:
         train = prepared.table
-        ends = [self.by_rates(train, tools, deprived=r, kind=tools.known.kind) for r in tools.known.bounds]
+        ends = [self.by_rates(train, tools, tools.known.kind, rate) for rate in tools.known.bounds]
         low, middle, high = (super(RateBounds, self)._learned(p, tools) for p in (ends[0], prepared, ends[1]))
         three = [low, middle, high]
 

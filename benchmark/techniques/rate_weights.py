@@ -1,10 +1,7 @@
 """Weights by true rates of both groups that are told."""
 
-from typing import ClassVar
-
 from benchmark.data.table import Table
 from benchmark.techniques.base import Prepared, Tools
-from benchmark.techniques.knowledge import Fact
 from benchmark.techniques.registry import register
 from benchmark.techniques.restoring import Restorer
 
@@ -29,8 +26,7 @@ class RateWeights(Restorer):
     )
     summary = "Weight labels of both groups by true rates that are told"
     version = "1"
-    knows: ClassVar[tuple[Fact, ...]] = ("rates",)
+    knows = ("rates",)
 
     def _prepare(self, train: Table, tools: Tools) -> Prepared:
-        deprived, favored = tools.known.rates
-        return self.by_rates(train, tools, deprived=deprived, favored=favored, kind="label")
+        return self.by_rates(train, tools, "label", *tools.known.rates)

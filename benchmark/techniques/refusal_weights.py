@@ -1,11 +1,8 @@
 """Weights by refusals that somebody has looked at again."""
 
-from typing import ClassVar
-
 from benchmark.data.table import Table
 from benchmark.errors import DeclinedError
 from benchmark.techniques.base import Prepared, Tools
-from benchmark.techniques.knowledge import Fact
 from benchmark.techniques.registry import register
 from benchmark.techniques.restoring import Restorer, examined_mean, recorded_rates
 
@@ -29,7 +26,7 @@ class RefusalWeights(Restorer):
     )
     summary = "Weight the deprived group's favorable rows by refusals that were looked at again"
     version = "1"
-    knows: ClassVar[tuple[Fact, ...]] = ("refusals",)
+    knows = ("refusals",)
 
     def _prepare(self, train: Table, tools: Tools) -> Prepared:
         refusals, recorded = tools.known.refusals, recorded_rates(train, tools)[1]

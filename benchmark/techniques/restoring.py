@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
 import numpy as np
 from numpy.typing import NDArray
 
@@ -56,28 +58,19 @@ class Restorer(PreProcessing):
     hide_group: bool = False
 
     def by_rates(
-        self,
-        train: Table,
-        tools: Tools,
-        *,
-        deprived: float | None = None,
-        favored: float | None = None,
-        kind: Kind,
+        self, train: Table, tools: Tools, kind: Kind, deprived: float | None, favored: float | None = None
     ) -> Prepared:
         """Return rows with the weights that true rates of groups ask for; without one, rows keep theirs."""
         cells = np.ones((2, 2))
-        for group, (true, recorded) in enumerate(
-            zip((favored, deprived), recorded_rates(train, tools), strict=True)
-        ):
-            if true is not None and recorded is not None:
-                cells[group] = boundary_weight(recorded, true, kind)
+        for group, recorded, true in group_rates(train, tools, deprived, favored):
+            cells[group] = boundary_weight(recorded, true, kind)
         return self.weighted(train, cells[train.deprived.astype(int), train.y.astype(int)], tools)
 
     def by_gap(self, train: Table, tools: Tools, gap: float, kind: Kind) -> Prepared:
         """Return rows with the weights that ask for a rate of the deprived group greater by a gap."""
         recorded = recorded_rates(train, tools)[1]
         true = None if recorded is None else recorded + gap
-        return self.by_rates(train, tools, deprived=true, kind=kind)
+        return self.by_rates(train, tools, kind, true)
 
     def weighted(self, train: Table, weights: Array, tools: Tools) -> Prepared:
         """Return rows with weights whose mean is 1, which a learner may count as rows."""
@@ -110,6 +103,16 @@ def recorded_rates(train: Table, tools: Tools) -> tuple[float | None, float | No
     """Return the rates of favorable labels of all other rows and of the deprived group; None without rows."""
     rates = [float(row[1] / row.sum()) if row.any() else None for row in cell_counts(train, tools.weights)]
     return rates[0], rates[1]
+
+
+def group_rates(
+    train: Table, tools: Tools, deprived: float | None, favored: float | None
+) -> Iterator[tuple[int, float, float]]:
+    """Yield each group with rows and a true rate, 1 for the deprived one: its recorded and its true rate."""
+    pairs = zip(recorded_rates(train, tools), (favored, deprived), strict=True)
+    for group, (recorded, true) in enumerate(pairs):
+        if recorded is not None and true is not None:
+            yield group, recorded, true
 
 
 def examined_mean(values: Array, rows: NDArray[np.intp], tools: Tools) -> float | None:

@@ -404,7 +404,7 @@ class BoundWeights(Restorer):
     knows = ("kind", "bounds")
 
     def _prepare(self, train, tools):
-        return self.by_rates(train, tools, deprived=tools.known.bounds[1], kind=tools.known.kind)
+        return self.by_rates(train, tools, tools.known.kind, tools.known.bounds[1])
 """
 
 
