@@ -227,11 +227,6 @@ def count_of(rules: list[str]) -> str:
     return "a rule" if len(rules) == 1 else f"{len(rules)} rules"
 
 
-def indented(text: str) -> str:
-    """Return a text with its second and further lines indented, as an item of a list."""
-    return text.replace("\n", "\n  ")
-
-
 def broken_rules(error: ValidationError, model: type[BaseModel], content: object) -> list[str]:
     """Return the rules that a declaration breaks, one line for each field with its path, rule and value.
 

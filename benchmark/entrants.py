@@ -18,7 +18,6 @@ from benchmark.atlas.scenarios import SCENARIO, Scenarios, scenarios_of
 from benchmark.columns import RESTORE, UNTREATED
 from benchmark.errors import TechniqueError, UnknownNameError
 from benchmark.experiment.expand import narrow
-from benchmark.statistics.cells import Array
 from benchmark.statistics.hypothesis_tests import sign_flip_interval
 from benchmark.techniques import load_plugin
 from benchmark.text.markdown import table
@@ -164,8 +163,8 @@ def enter(
     committed = committed.assign(dataset=committed["dataset"].str.removesuffix(EMBEDDED))
     keys = list(SCENARIO)
     here = pd.MultiIndex.from_frame(committed[keys]).isin(pd.MultiIndex.from_frame(rows[keys]))
-    yours = _gains(scenarios_of(rows, RESTORE)).assign(yours=True)
-    theirs = _gains(scenarios_of(committed[here], RESTORE)).assign(yours=False)
+    yours = pd.DataFrame(_gains(scenarios_of(rows, RESTORE))).assign(yours=True)
+    theirs = pd.DataFrame(_gains(scenarios_of(committed[here], RESTORE))).assign(yours=False)
     both = pd.concat([yours, theirs[theirs["knows"].isin(yours["knows"])]], ignore_index=True)
     groups = both.groupby(["knows", "level"])["gain"]
     both["rank"] = groups.rank(ascending=False, method="min").astype(int)
@@ -173,12 +172,8 @@ def enter(
     return Entrants(ordered[list(COLUMNS)], embedded, seconds)
 
 
-def _gains(scenarios: Scenarios) -> pd.DataFrame:
-    """Return the gains of each technique over doing nothing at each dose, in means over sources."""
-    return pd.DataFrame(list(_rows(scenarios)))
-
-
-def _rows(scenarios: Scenarios) -> Iterator[dict[str, object]]:
+def _gains(scenarios: Scenarios) -> Iterator[dict[str, object]]:
+    """Yield the gains of each technique over doing nothing at each dose, in means over sources."""
     agreement = (scenarios.agreed - scenarios.agreed[:, :, :1]).mean(axis=0)
     for level in sorted(scenarios.frame["level"].unique()):
         of = (scenarios.frame["level"] == level).to_numpy()
@@ -189,10 +184,6 @@ def _rows(scenarios: Scenarios) -> Iterator[dict[str, object]]:
                 both = cluster_means(scenarios.frame[tried], both).to_numpy()
                 row = {"knows": scenarios.knows[i], "level": level, "technique": name, "n_sources": len(both)}
                 for measure, values in zip(MEASURES, both.T, strict=True):
-                    row |= _with_ends(measure, values)
+                    low, high = sign_flip_interval(values)
+                    row |= {measure: float(values.mean()), f"{measure}_low": low, f"{measure}_high": high}
                 yield row
-
-
-def _with_ends(name: str, values: Array) -> dict[str, float]:
-    low, high = sign_flip_interval(values)
-    return {name: float(values.mean()), f"{name}_low": low, f"{name}_high": high}

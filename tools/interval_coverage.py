@@ -143,7 +143,7 @@ def _folds_held(shift: float, rng: np.random.Generator) -> list[float]:
         keys = pd.DataFrame({"metric": "discrimination"}, index=range(len(folds)))
         means = folds.reshape(len(folds), n, n_folds).mean(axis=2)
         cells = Cells(keys, means, np.full(len(folds), n), of_folds=folds)
-        before, after = np.split(cells.split_distances(list_metrics()), 2)
+        before, after = np.split(cells.distances(list_metrics(), of_splits=True), 2)
         ends = student_intervals(before - after, overlap=1 / (n_folds - 1))
         shares.append(float(_within((before - after).mean(), ends).mean()))
     return shares

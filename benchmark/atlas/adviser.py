@@ -37,7 +37,6 @@ from benchmark.atlas.regret import (
     DOSE,
     REGRET_COLUMNS,
     Verdict,
-    corrected,
     p_of_contrasts,
     rows_of,
     verdict,
@@ -49,7 +48,7 @@ from benchmark.declarations import declaration_dir, title_of
 from benchmark.errors import ExperimentError, ReportError, UnknownNameError
 from benchmark.experiment.first_file import TECHNIQUES as TRIED_BY_QUICK
 from benchmark.experiment.telling import Telling
-from benchmark.statistics.hypothesis_tests import sign_flip_interval, sign_flip_p_values
+from benchmark.statistics.hypothesis_tests import holm, sign_flip_interval, sign_flip_p_values
 from benchmark.statistics.random_effects import prediction_intervals
 from benchmark.statistics.recommendation import EQUAL
 from benchmark.techniques import get_technique
@@ -404,7 +403,7 @@ class Adviser:
         own = (question.knows if question.knows != BLIND else rule, NOTHING, question.dose)
         measures = np.array([gains, agreements] if goal == RESTORE else [gains])
         p = {**p_of_contrasts(self.recommenders, goal), own: float(sign_flip_p_values(measures).max())}
-        p_corrected = corrected(p)[own]
+        p_corrected = dict(zip(p, holm(np.array([*p.values()]), undecided=True).tolist(), strict=True))[own]
         helps = low > 0 and p_corrected <= alpha and (goal != RESTORE or agrees_low > 0)
         to_undo = of & (self.undo_reasons == "") if goal == RESTORE else of
         of_undo = cluster_means(scenarios.frame[to_undo], gain[to_undo])[0]
@@ -626,13 +625,10 @@ def condition_of(question: Question, told: Telling | None = None) -> str:
     feared = (
         f"If {WORDS['bias'][question.bias]}" if question.bias else "If you fear a bias of an unknown kind"
     )
-    return feared if told is None else f"{feared}, and you know {known_as(told)}"
-
-
-def known_as(told: Telling) -> str:
-    """Return what is told in words, as something to find out; a stated error follows."""
-    fact: str = WORDS["fact"][told.fact].format(m=told.m)
-    return fact if told.exact else f"{fact} (told {told.words})"
+    if told is None:
+        return feared
+    fact = WORDS["fact"][told.fact].format(m=told.m)
+    return f"{feared}, and you know {fact}" + ("" if told.exact else f" (told {told.words})")
 
 
 def few_digits(value: float) -> str:

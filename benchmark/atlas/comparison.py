@@ -73,10 +73,6 @@ class Comparison:
     variance: pd.DataFrame  # ``variance.csv``
     shares_without_each: Sequence[pd.DataFrame] = ()  # to restore, without each cluster in turn
 
-    def contrast(self, recommender: str, against: str) -> Mapping[str, float]:
-        """Return the row of a contrast to restore."""
-        return dict(rows_of(self.regrets, RESTORE, against=against).loc[recommender])
-
     def regret_of(self, goal: str) -> pd.DataFrame:
         """Return the regret of always taking one technique, by cluster.
 
@@ -91,12 +87,6 @@ class Comparison:
 
 Decision = tuple[str, str]
 """A fate, and the evidence in words."""
-
-
-def _difference(more: Array) -> Decision:
-    """Decide whether a difference is above 0 on average, from its values in clusters."""
-    mean, (low, high) = float(np.nanmean(more)), sign_flip_interval(more[np.isfinite(more)])
-    return _fate(low > 0, high <= 0), f"by {_estimate(mean, low, high)}"
 
 
 def _fate(held: bool, refuted: bool) -> str:
@@ -173,7 +163,7 @@ def cluster_before_kind(of: Comparison) -> Decision:
 
 def features_do_not_win(of: Comparison) -> Decision:
     """Decide the primary question."""
-    contrasts = [of.contrast(DATA, other) for other in (DROP, AVERAGE)]
+    contrasts = [rows_of(of.regrets, RESTORE, against=other).loc[DATA] for other in (DROP, AVERAGE)]
     alpha = of.atlas.rules.alpha
     wins = all(row["difference"] > 0 and row["p_corrected"] <= alpha for row in contrasts)
     loses = any(row["difference_high"] <= 0 for row in contrasts)
@@ -184,7 +174,9 @@ def features_do_not_win(of: Comparison) -> Decision:
 def noise_correction_loses(of: Comparison) -> Decision:
     """Decide whether confident learning has more regret than leaving the group out."""
     regret = of.regret_of(RESTORE)
-    return _difference((regret["confident_learning"] - regret[DROP_TECHNIQUE]).to_numpy())
+    more = (regret["confident_learning"] - regret[DROP_TECHNIQUE]).to_numpy()
+    low, high = sign_flip_interval(more)
+    return _fate(low > 0, high <= 0), f"by {_estimate(float(more.mean()), low, high)}"
 
 
 DECISIONS: Mapping[str, Callable[[Comparison], Decision]] = {

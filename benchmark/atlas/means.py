@@ -7,7 +7,6 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
-from numpy.typing import NDArray
 
 from benchmark.atlas.file import Atlas
 from benchmark.columns import BLIND, EQUALISE, GOAL_METRICS, GOALS, ORIGINAL, RESTORE, UNTREATED
@@ -56,8 +55,8 @@ def part_means(run: RunFrames, part: str, atlas: Atlas) -> pd.DataFrame:
     left_out = manifest.unchoosable - {REFIT}
     results = run.results[(run.results["test"] == ORIGINAL) & ~run.results["technique"].isin(left_out)]
     halves = []
-    for half in (ODD, EVEN):
-        some = results[half_of(results["repetition"]) == half]
+    for i, half in enumerate((ODD, EVEN)):
+        some = results[results["repetition"] % 2 == i]  # which are numbered from 0
         if len(some):
             halves.append(_half_means(some, manifest).assign(half=half))
     means = pd.concat(halves, ignore_index=True)
@@ -66,11 +65,6 @@ def part_means(run: RunFrames, part: str, atlas: Atlas) -> pd.DataFrame:
     knows = {entry.name: entry.told.state if entry.told else BLIND for entry in manifest.techniques}
     means = means.assign(knows=means["technique"].map(knows), part=part, version=atlas.version)
     return means[list(MEAN_COLUMNS)].sort_values([*_ORDER], ignore_index=True)
-
-
-def half_of(repetition: pd.Series) -> NDArray[np.object_]:
-    """Return the half of each repetition; repetitions are numbered from 0."""
-    return np.where(repetition % 2 == 0, ODD, EVEN)
 
 
 def _half_means(results: pd.DataFrame, manifest: Manifest) -> pd.DataFrame:

@@ -122,13 +122,6 @@ def _elsewhere(
     return chosen
 
 
-def _left_out(scenarios: Scenarios) -> Iterator[tuple[NDArray[np.bool_], NDArray[np.bool_]]]:
-    """Yield for each cluster the scenarios of other clusters, and its own."""
-    clusters = scenarios.frame["cluster"].to_numpy()
-    for cluster in dict.fromkeys(clusters):
-        yield clusters != cluster, clusters == cluster
-
-
 def at(
     scenarios: Scenarios, learner: str | None = None, bias: str | None = None, dose: float | None = None
 ) -> NDArray[np.bool_]:
@@ -223,7 +216,9 @@ def predictions(scenarios: Scenarios, features: pd.DataFrame) -> Array:
     design = _design(scenarios.frame, features)
     predicted = np.full((len(design), len(scenarios.techniques)), np.nan)
     weights = _weights(scenarios.frame)  # those of a cluster do not depend on other clusters
-    for others, here in _left_out(scenarios):
+    clusters = scenarios.frame["cluster"].to_numpy()
+    for cluster in np.unique(clusters):
+        here, others = clusters == cluster, clusters != cluster
         predicted[here] = _ridge(scenarios.take(others), design[others], weights[others], design[here])
     return predicted
 

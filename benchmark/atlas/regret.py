@@ -5,7 +5,6 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from typing import TypeVar
 
 import numpy as np
 import pandas as pd
@@ -44,8 +43,6 @@ NEAR = 1e-4
 
 GAP, REFUSALS = "gap", "refusals_50"
 """States of knowledge of the named contrasts: the gap is told, or 50 refusals are looked at again."""
-
-Key = TypeVar("Key")
 
 _RESAMPLES = 4000
 
@@ -155,11 +152,6 @@ def power_of_rule(regret: Array, difference: Array, share: float, rules: Rules) 
     mean, low = around.mean(axis=1), student_intervals(around, 1 - rules.alpha)[0]
     printed = (mean >= rules.least_share * regret[drawn].mean(axis=1)) & (low > 0)
     return float(printed.mean()) if n >= rules.fewest_clusters else 0.0
-
-
-def corrected(p: Mapping[Key, float]) -> dict[Key, float]:
-    """Return p-values of named contrasts with Holm's correction; undecided ones count as 1, and stay NaN."""
-    return dict(zip(p, holm(np.array([*p.values()]), undecided=True).tolist(), strict=True))
 
 
 def p_of_contrasts(table: pd.DataFrame, goal: str) -> dict[tuple[str, str, float], float]:

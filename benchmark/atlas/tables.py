@@ -7,7 +7,7 @@ import io
 import json
 import lzma
 from collections import Counter
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import cached_property
@@ -299,14 +299,13 @@ def _joined(pieces: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
     for piece in pieces:
         for name, total in sums.items():
             total.update(piece[name])
-    merged = {name: _merged(piece[name] for piece in pieces) for name in ("versions", "entries", "data")}
+    merged = {
+        name: {key: value for piece in pieces for key, value in piece[name].items()}
+        for name in ("versions", "entries", "data")
+    }
     processors = [kind for piece in pieces for kind in piece["processors"]]
     distinct = [kind for i, kind in enumerate(processors) if kind not in processors[:i]]
     return {**{name: dict(total) for name, total in sums.items()}, "processors": distinct, **merged}
-
-
-def _merged(mappings: Iterable[Mapping[str, Any]]) -> dict[str, Any]:
-    return {name: value for mapping in mappings for name, value in mapping.items()}
 
 
 def _drawn(cells: pd.DataFrame) -> pd.DataFrame:

@@ -28,7 +28,7 @@ from benchmark.audit.outcomes import (
 )
 from benchmark.audit.remarks import remarks_on_columns
 from benchmark.data.draft import about_numbers
-from benchmark.data.files import read_frame
+from benchmark.data.files import read_frame, refuse_repeated
 from benchmark.data.reading import DoubtError
 from benchmark.errors import DataError, ExperimentError, UnknownNameError
 from benchmark.file_options import MOST_MB
@@ -64,7 +64,7 @@ def read_predictions(
     for name in known or ():
         if name not in frame:
             raise UnknownNameError("column", name, map(str, frame.columns))
-    _check_names(frame, Path(path).name)
+    _check_names(frame)
     if frame.empty:
         raise DataError(
             f"{Path(path).name} has no rows", expected="one row per person", remedy="add its rows"
@@ -72,14 +72,8 @@ def read_predictions(
     return frame
 
 
-def _check_names(frame: pd.DataFrame, table: str) -> None:
-    if names := sorted(n for n, times in Counter(map(str, frame.columns)).items() if times > 1):
-        raise DataError(
-            f"{table} has columns of the same name",
-            expected="one column of each name",
-            got=", ".join(map(repr, names)) + " more than once",
-            remedy="rename or drop columns",
-        )
+def _check_names(frame: pd.DataFrame) -> None:
+    refuse_repeated([name for name, times in Counter(map(str, frame.columns)).items() if times > 1])
 
 
 def rows_where(frame: pd.DataFrame, condition: str) -> pd.DataFrame:
@@ -186,7 +180,7 @@ def prepare(frame: pd.DataFrame, columns: Columns) -> ReadyTable:
     sensitive attribute form a separate group, :data:`MISSING`. For errors see
     :func:`~benchmark.audit.audit_predictions`.
     """
-    _check_names(frame, "The table")
+    _check_names(frame)
     remarks, unclear = frame.attrs.get(REMARKS, ()), frame.attrs.get("betabench_unclear", {})
     frame = frame.set_axis([*map(str, frame.columns)], axis=1)
     used, attributes = columns.roles(frame.columns), columns.attributes(frame.columns)

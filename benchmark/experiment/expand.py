@@ -14,7 +14,7 @@ from pydantic import ValidationError
 from benchmark.bias.base import lacking
 from benchmark.columns import BLIND, ORIGINAL, TRUTH, UNTREATED
 from benchmark.data import Schema
-from benchmark.declarations import broken_rules, count_of, find_declaration, indented
+from benchmark.declarations import broken_rules, count_of, find_declaration
 from benchmark.errors import BetabenchError, BiasError, ExperimentError, UnknownNameError
 from benchmark.experiment.entries import (
     ClassifierEntry,
@@ -106,7 +106,7 @@ def check_experiment(experiment: Experiment) -> None:
     """
     problems = list(_problems(experiment))
     if len(problems) > 1:
-        lines = [f"{location}: {indented(str(error))}" for location, error in problems]
+        lines = [f"{location}: {error}".replace("\n", "\n  ") for location, error in problems]
         raise ExperimentError(
             f"The experiment {experiment.name!r} breaks {count_of(lines)}:\n  " + "\n  ".join(lines),
             remedy=_PLUGIN_HINT if any(_may_be_of_a_plugin(error) for _, error in problems) else None,

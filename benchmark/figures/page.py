@@ -263,7 +263,10 @@ class Page(Figure):
         """Write the legend below the panels in as many columns as have room, and return it."""
         if not self._below:
             return None
-        plain = all(isinstance(own, Line2D) and _shows_nothing(own) for own in self._below)
+        plain = all(  # entries that are words alone
+            isinstance(own, Line2D) and own.get_linestyle() == "None" and own.get_marker() in ("None", "")
+            for own in self._below
+        )
         handle = 0.16 if plain else _HANDLE
         longest = max(text_width(str(own.get_label()), SIZES["tick"]) for own in self._below)
         for own in self._below:
@@ -284,7 +287,3 @@ def _thin_ticks(axis: Axis, room: int) -> None:
         locator.set_params(nbins=max(1, min(_MOST_STEPS, room)))
     elif isinstance(locator, FixedLocator) and locator.nbins:  # names of rows have no such limit
         locator.set_params(nbins=max(1, room))
-
-
-def _shows_nothing(handle: Line2D) -> bool:
-    return handle.get_linestyle() == "None" and handle.get_marker() in ("None", "")

@@ -122,10 +122,6 @@ class ConstantAnswer:
     # The share that every technique accepts, if it is given: then it is accepted by lot.
     accept: float | None = None
 
-    def with_share(self, favorable: float, groups: tuple[float, float] | None = None) -> ConstantAnswer:
-        """Return the answer on rows of which a share is favorable."""
-        return ConstantAnswer(favorable, groups=groups, accept=self.accept)
-
     @property
     def accuracy(self) -> float:
         """Share of the test rows that it answers correctly."""
@@ -164,7 +160,7 @@ def constant_on(
     if shares:
         # Groups were counted with true labels.
         groups = None if test != TRUTH and (bias, test) in answer.hidden else answer.groups
-        return answer.with_share(math.fsum(shares) / len(shares), groups)
+        return ConstantAnswer(math.fsum(shares) / len(shares), groups=groups, accept=answer.accept)
     return answer if test in (ORIGINAL, TRUTH) or (test == BIASED and beta == 0) else None
 
 
@@ -200,7 +196,7 @@ def _constant_of(
     """Return the best constant answer on rows with a share of favorable labels; NaN: as recorded."""
     if answer is None or math.isnan(favorable):
         return constant_on(answer, test, bias, beta)
-    return answer.with_share(favorable)
+    return ConstantAnswer(favorable, accept=answer.accept)
 
 
 def standings(

@@ -158,19 +158,14 @@ class Cells:
         """Return for each row the position of the row whose key has the replaced entries; -1 without one."""
         return positions_in(self.keys, self.keys.assign(**replaced), CELL_KEY)
 
-    def distances(self, goals: Mapping[str, Goal]) -> Array:
-        """Return the :func:`distance` of each value; a metric without a goal is an error."""
-        return self._distances(self.values, goals)
+    def distances(self, goals: Mapping[str, Goal], *, of_splits: bool = False) -> Array:
+        """Return the :func:`distance` of each value, or of each split; a metric without a goal is an error.
 
-    def split_distances(self, goals: Mapping[str, Goal]) -> Array:
-        """Return the distance of each split; its mean over folds is the distance of their repetition.
-
-        Where closeness to an ideal counts, deviations of folds keep a sign, so that a fold above the ideal
-        offsets one below it. The sign makes the repetition's mean deviation a distance.
+        The mean of splits over folds is the distance of their repetition. Where closeness to an ideal counts,
+        deviations of folds keep a sign, so that a fold above the ideal offsets one below it. The sign makes
+        the repetition's mean deviation a distance.
         """
-        return self._distances(self.singles, goals)
-
-    def _distances(self, values: Array, goals: Mapping[str, Goal]) -> Array:
+        values = self.singles if of_splits else self.values
         distances = np.empty_like(values)
         n_folds = values.shape[1] // self.values.shape[1]
         for metric in self.keys["metric"].unique():

@@ -40,11 +40,12 @@ regrets of always leaving out the sensitive feature, and of doing nothing.
 
 def hidden_bias_table() -> pd.DataFrame:
     """Return the table of hidden bias that the package ships, columns :data:`HIDDEN_BIAS_COLUMNS`."""
-    return _read(HIDDEN_BIAS_FILE)
+    return read_once(HIDDEN_BIAS_FILE)
 
 
 @cache
-def _read(path: Path) -> pd.DataFrame:
+def read_once(path: Path) -> pd.DataFrame:
+    """Return the table in a file of the package."""
     return pd.read_csv(path)
 
 

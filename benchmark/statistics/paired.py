@@ -79,7 +79,7 @@ def paired_comparisons(
     techniques. ``results/README.md`` explains them at ``comparisons.csv``. Means over the pairs have
     :func:`~benchmark.statistics.intervals.student_intervals`. With folds, the interval and
     the test are from single folds, around the same means
-    (:meth:`~benchmark.statistics.cells.Cells.split_distances`). The test is :func:`sign_flip_p_values`, of B
+    (:meth:`~benchmark.statistics.cells.Cells.distances`). The test is :func:`sign_flip_p_values`, of B
     random patterns if there are more than B, or :func:`corrected_t_p_values` where splits overlap;
     ``p_method`` says which. ``improvement_se`` and ``df`` are the standard error of the improvement,
     corrected where splits overlap, and its degrees of freedom; NaN and 0 below two pairs.
@@ -97,7 +97,7 @@ def paired_comparisons(
     overlap = cells.overlaps[rows]
     # Without folds, these are the same values; with folds, their means over a repetition are.
     difference_by_split = minus_baseline(cells.singles)
-    by_split = -minus_baseline(cells.split_distances(goals))
+    by_split = -minus_baseline(cells.distances(goals, of_splits=True))
     n, n_splits = (np.isfinite(values).sum(axis=1) for values in (difference, by_split))
     table = cells.keys.iloc[rows].reset_index(drop=True)
     table = table.assign(baseline=baseline, n=n, missing=cells.n_expected[rows] - n)

@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from functools import cache
 from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
-import pandas as pd
 from scipy.stats import beta, binom, hypergeom
 
+from benchmark.statistics.hidden_bias import read_once
 from benchmark.statistics.intervals import CONFIDENCE
 
 TOLD_FILE = Path(__file__).with_name("told.csv")
@@ -96,15 +95,10 @@ def study_of(fact: str, learner: str, gap: float, m: int = 0) -> Any:
     Of the measured doses and numbers of people it has those nearest to ``gap`` and ``m``. Columns are as
     ``tools/findings/told.py`` declares them.
     """
-    table = _read(TOLD_FILE)
+    table = read_once(TOLD_FILE)
     rows = table[(table["learner"] == learner) & (table["fact"] == fact) & (table["dose"] > 0)]
     rows = rows[rows["factor"].isna() | (rows["factor"] == 1)]
     for column, value in (("dose", gap), ("m", m)):
         away = (rows[column].fillna(0) - value).abs()
         rows = rows[away == away.min()]
     return next(rows.itertuples(index=False), None)
-
-
-@cache
-def _read(path: Path) -> pd.DataFrame:
-    return pd.read_csv(path)

@@ -82,9 +82,10 @@ def test_advice_that_is_neither_better_nor_worse_is_not_decided(
     contrasts: list[tuple[float, ...]], fate: str
 ) -> None:
     names = ("difference", "difference_low", "difference_high", "p_corrected")
-    rows = {
-        other: dict(zip(names, row, strict=True))
+    where = {"goal": "restore", "scenarios": "all", "level": 0.1, "recommender": "data"}
+    rows = [
+        {**where, "against": other, **dict(zip(names, row, strict=True))}
         for other, row in zip(("drop", "average"), contrasts, strict=True)
-    }
-    of: Any = SimpleNamespace(atlas=ATLAS, contrast=lambda _, other: rows[other])
+    ]
+    of: Any = SimpleNamespace(atlas=ATLAS, regrets=pd.DataFrame(rows))
     assert features_do_not_win(of)[0] == fate

@@ -18,7 +18,7 @@ from benchmark import recommend
 from benchmark.atlas.adviser import CHECKED, NOT_KNOWN, SIMPLE, Adviser, Question
 from benchmark.atlas.adviser import sentences_of as words_of
 from benchmark.atlas.comparison import write_comparison
-from benchmark.atlas.regret import corrected, p_of_contrasts, rows_of
+from benchmark.atlas.regret import p_of_contrasts, rows_of
 from benchmark.cli import main
 from benchmark.errors import DataError, ExperimentError, ReportError, UnknownNameError
 from benchmark.pages.atlas_page import atlas_page, choices_of, sentences_of
@@ -309,10 +309,8 @@ def test_the_corrected_interval_decides_what_is_shown(world: World) -> None:
 
 def test_an_undecided_p_value_is_said_and_weakens_the_others() -> None:
     """It counts as 1: 0.01 is the smallest of three, so that it is multiplied by 3, and 0.02 by 2."""
-    found = corrected({("a", "nothing"): 0.02, ("b", "nothing"): float("nan"), ("c", "nothing"): 0.01})
-    assert found == pytest.approx(
-        {("a", "nothing"): 0.04, ("b", "nothing"): np.nan, ("c", "nothing"): 0.03}, nan_ok=True
-    )
+    found = holm(np.array([0.02, np.nan, 0.01]), undecided=True)
+    assert found == pytest.approx([0.04, np.nan, 0.03], nan_ok=True)
 
 
 def test_scenarios_with_nothing_to_restore_are_counted_apart(tmp_path: Path) -> None:

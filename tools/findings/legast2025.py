@@ -105,7 +105,7 @@ def high_bias(metric: str, test: str, kind: str) -> tuple[pd.DataFrame, float]:
     rows = results()
     rows = rows[(rows["level"] >= 0.5) & (rows["metric"] == metric) & (rows["test"] == test)]
     cells = to_cells(rows[rows["dataset"] == f"student_{kind}"], read_frames(FOLDER).resampling)
-    values = cells.split_distances(list_metrics()) if metric == "discrimination" else cells.singles
+    values = cells.distances(list_metrics(), of_splits=True) if metric == "discrimination" else cells.singles
     return pd.DataFrame(values).groupby(cells.keys["technique"]).mean().T, float(cells.overlaps[0])
 
 
