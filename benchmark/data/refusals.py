@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import replace
 from pathlib import Path
 
@@ -12,6 +13,7 @@ from numpy.typing import NDArray
 from benchmark.data.draft import Draft
 from benchmark.data.files import read_table
 from benchmark.data.raw import Mask, RawColumn
+from benchmark.data.reading import DoubtError
 from benchmark.errors import DataError
 from benchmark.seeding import generator
 from benchmark.text.words import few, is_one_of
@@ -57,9 +59,13 @@ def read_verdicts(path: Path, drafted: Draft) -> Mask:
 
     A DataError says that the sheet is not of this file as it is now, or that a verdict is missing or unknown.
     """
-    columns, file = read_table(path, Path(), named={ROW, VERDICT}).columns, drafted.reading.file
+    try:
+        columns, file = read_table(path, Path(), named={ROW, VERDICT}).columns, drafted.reading.file
+    except DoubtError as error:  # whose options are those of the data's file
+        raise DataError(error.what, remedy="correct the sheet: it has a line for each row") from error
     if lacking := [name for name in (ROW, VERDICT) if name not in columns]:
-        raise DataError(f"{path} has no column {lacking[0]!r}", got=few(list(columns)), remedy=_NEW)
+        remedy = f"name it so, or {_NEW}"
+        raise DataError(f"{path} has no column {lacking[0]!r}", got=few(list(columns)), remedy=remedy)
     favorable, unfavorable, deprived, _ = drafted.reading.parts
     words = {"wrong": True, "right": False}
     # Labels, which may be "right" and "wrong" themselves, come after the sheet's own words.
@@ -72,29 +78,44 @@ def read_verdicts(path: Path, drafted: Draft) -> Mask:
         if own.name in _shown(drafted)
     }
     found: dict[int, bool] = {}
-    for i, (number, verdict) in enumerate(zip(columns[ROW].cells, columns[VERDICT].cells, strict=True)):
-        row, at = int(number) - 1 if number.isdecimal() else -1, f"{path}: row {number}"
+    unjudged: list[str] = []
+    filled = np.any([column.cells != "" for column in columns.values()], axis=0)  # no empty line of a sheet
+    for i in np.flatnonzero(filled).tolist():
+        number, verdict = columns[ROW].cells[i], columns[VERDICT].cells[i]
+        # A program that met a blank line writes 243.0 for 243.
+        whole, at = re.fullmatch(r"(\d+)([.,]0{0,2})?", number), f"{path}: row {number}"
+        row = int(whole[1]) - 1 if whole else -1
         if not 0 <= row < drafted.table.n_rows:
-            raise DataError(f"{at} is not in {file}, of {drafted.table.n_rows:,} rows", remedy=_NEW)
+            expected, got = f"a whole number from 1 to {drafted.table.n_rows}", number or "nothing"
+            again = f"write the number as it was drawn, without marks, or {_NEW}"
+            problem = f"{path}: line {i + 1} below the header names no row of {file}"
+            raise DataError(problem, expected=expected, got=got, remedy=again)
         if row not in known:
             group = f"{deprived.column} = {few([value for value, _ in deprived.values])}"
-            raise DataError(f"{at} of {file} is no refusal of {group}", remedy=_NEW)
+            remedy = f"take it out if it was not drawn, or {_NEW}"
+            raise DataError(f"{at} of {file} is no refusal of {group}", remedy=remedy)
         if row in found:
             raise DataError(f"{at} stands there twice", remedy="take one of the two out")
         for name, forms in theirs.items():
             meant, read = _meaning(ours[name], row), [_meaning(own, i) for own in forms]
             if meant not in read:
-                problem = f"{at} is another one in {file}: the file has changed since"
-                raise DataError(problem, expected=f"{name} = {meant!r}", got=repr(read[0]), remedy=_NEW)
+                problem = f"{at} is another one in {file}: the file or the sheet has changed since"
+                remedy = f"put the sheet's value back if a program changed it, or {_NEW}"
+                raise DataError(problem, expected=f"{name} = {meant!r}", got=repr(read[0]), remedy=remedy)
         same = [word for word in words if is_one_of(verdict, [word]) or verdict.casefold() == word]
-        if not same:
-            raise DataError(
-                f"{at} has an unknown verdict" if verdict else f"{at} has no verdict",
-                expected=few([*words]),
-                got=verdict or "nothing",
-                remedy="judge it; where nobody can decide, write right, and the estimate is rather too small",
-            )
-        found[row] = words[same[0]]
+        if verdict and not same:
+            remedy = "write wrong if this person should have the favorable label, else right"
+            expected = few([*words])
+            raise DataError(f"{at} has an unknown verdict", expected=expected, got=verdict, remedy=remedy)
+        unjudged += [] if same else [number]
+        found[row] = bool(same) and words[same[0]]
+    if unjudged or not found:
+        raise DataError(
+            f"{path} has verdicts on {len(found) - len(unjudged)} of {len(found)} rows",
+            expected=few([*words]),
+            got=f"no verdict in row {few(unjudged, 3)}" if unjudged else "no row",
+            remedy="judge all; where nobody can decide, write right, and the estimate is rather too small",
+        )
     return np.array([*found.values()], dtype=bool)
 
 

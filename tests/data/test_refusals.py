@@ -12,6 +12,7 @@ import pytest
 
 from benchmark.cli import main
 from benchmark.data.draft import Draft, draft
+from benchmark.data.reading import DoubtError
 from benchmark.data.refusals import read_verdicts, refusals, write_sheet
 from benchmark.errors import DataError
 from benchmark.file_options import FileOptions
@@ -71,6 +72,7 @@ def test_the_sheet_has_refusals_of_the_group_without_label_and_group(
     assert f"20 of the {len(all_refusals)} refusals of sex = f" in text
     assert f"betabench quick people.csv {' '.join(TYPED)} --relabel=refusals.csv" in text
     assert "Two people judge each row" in text
+    assert "wrong, if this person should have hired = yes; else right. Or write yes for wrong, and no" in text
     for unseen in ("missing from the file", "wrong acceptances", "the other group"):
         assert unseen in text
 
@@ -105,6 +107,23 @@ def test_verdicts_come_back_in_either_words_and_as_spreadsheets_save_them() -> N
         assert read_verdicts(SHEET, drafted()).tolist() == wrong.tolist()
 
 
+def test_blank_rows_and_the_numbers_that_they_turn_into_fractions_change_no_verdict() -> None:
+    sheet, blank = judged("wrong"), pd.DataFrame([dict.fromkeys(judged().columns, "")])
+    for end in (".0", ",0"):
+        rows = pd.concat([sheet[:5], blank, sheet[5:], blank])
+        rows["row"] = [f"{row}{end}" if row else "" for row in rows["row"]]
+        rows.to_csv(SHEET, index=False, sep=";" if end == ",0" else ",")
+        assert read_verdicts(SHEET, drafted()).tolist() == [True] * 20
+        SHEET.unlink()
+
+
+def test_a_note_below_the_rows_of_a_sheet_proposes_no_option_of_the_data() -> None:
+    SHEET.write_text(judged("right").to_csv(index=False) + "judged by Ann\n")
+    with pytest.raises(DataError, match=r"Line 22 of refusals.csv does not fit.*correct the sheet") as caught:
+        read_verdicts(SHEET, drafted())
+    assert not isinstance(caught.value, DoubtError)
+
+
 def test_a_sheet_of_a_file_with_decimal_commas_and_signs_comes_back_as_it_was_written() -> None:
     frame = people()
     scores = [f"{own - 5:.2f}".replace(".", ",") for own in frame["score"]]
@@ -114,7 +133,7 @@ def test_a_sheet_of_a_file_with_decimal_commas_and_signs_comes_back_as_it_was_wr
     sheet.to_csv(SHEET, index=False)
     assert not read_verdicts(SHEET, drafted()).any()
     sheet.assign(score="'-9,99").to_csv(SHEET, index=False)
-    with pytest.raises(DataError, match="the file has changed since"):
+    with pytest.raises(DataError, match="the file or the sheet has changed since"):
         read_verdicts(SHEET, drafted())
 
 
@@ -126,7 +145,7 @@ def test_the_sheets_words_count_where_labels_are_named_right_and_wrong(
     frame.to_csv("people.csv", index=False)
     named = {**ROLES, "favorable": "Right"}
     assert main(["sample-refusals", "people.csv", *(f"--{name}={own}" for name, own in named.items())]) == 0
-    assert "mean the same" not in capsys.readouterr().out
+    assert "Or write" not in capsys.readouterr().out
     sheet = pd.read_csv(SHEET, dtype=str, keep_default_na=False)
     sheet.assign(verdict=["Wrong", *["right"] * (len(sheet) - 1)]).to_csv(SHEET, index=False)
     assert read_verdicts(SHEET, draft("people.csv", FileOptions.of(**named))).sum() == 1
@@ -135,21 +154,26 @@ def test_the_sheets_words_count_where_labels_are_named_right_and_wrong(
 @pytest.mark.parametrize(
     ("change", "words"),
     [
-        (lambda own: own.drop(columns="verdict"), "no column 'verdict'.*sample-refusals"),
-        (lambda own: own.assign(row=["301", *own["row"][1:]]), "row 301 is not in people.csv, of 300 rows"),
-        (lambda own: own.assign(row=["x", *own["row"][1:]]), "row x is not in people.csv"),
+        (lambda own: own.drop(columns="verdict"), "no column 'verdict'.*name it so.*sample-refusals"),
+        (
+            lambda own: own.assign(row=["301", *own["row"][1:]]),
+            "line 1 below the header names no row of people.csv.*from 1 to 300. Got: 301",
+        ),
+        (lambda own: own.assign(row=["x", *own["row"][1:]]), "names no row of.*Got: x.*as it was drawn"),
+        (lambda own: own.assign(row=["2.04E+02", *own["row"][1:]]), "Got: 2.04E.*without marks"),
         (lambda own: own.assign(row=[own["row"][1], *own["row"][1:]]), "is another one in people.csv|twice"),
         (lambda own: pd.concat([own, own.head(1)]), "stands there twice.*take one"),
         (lambda own: own.assign(row=["1", *own["row"][1:]]), "row 1 of people.csv is no refusal of sex = f"),
         (lambda own: own.assign(score=["99", *own["score"][1:]]), "changed since.*score = .*99.0"),
         (
             lambda own: own.assign(verdict=["", *own["verdict"][1:]]),
-            "has no verdict.*wrong, right, no, yes",
+            "has verdicts on 19 of 20 rows.*wrong, right, no, yes.*Got: no verdict in row .*judge all",
         ),
         (
             lambda own: own.assign(verdict=["maybe", *own["verdict"][1:]]),
-            "an unknown verdict.*Got: maybe.*judge it",
+            "an unknown verdict.*Got: maybe.*write wrong if this person should",
         ),
+        (lambda own: own.assign(verdict="", row=""), "line 1 below the header names no row.*Got: nothing"),
     ],
 )
 def test_a_sheet_that_does_not_fit_is_an_error_that_says_why(change: Any, words: str) -> None:
