@@ -243,6 +243,11 @@ def foreseen(plan: ExpandedExperiment) -> Iterator[str]:
             "nothing will be tuned: each technique has no tunable parameter, or the file fixes all of them. "
             f"Techniques with tunable parameters: {', '.join(names)}."
         )
+    heard = {entry.told.fact for entry in experiment.techniques if entry.told}
+    if unheard := [own for own in experiment.knows if own.fact not in heard]:
+        facts = ", ".join(dict.fromkeys(own.fact for own in unheard))
+        needing = [name for name, own in list_techniques().items() if any(t.tells(own) for t in unheard)]
+        yield f"no technique here needs to be told {facts} ('knows'). These would: {', '.join(needing)}."
     if experiment.train == "network":
         yield OF_NETWORKS
     least = min(dataset.folds or experiment.folds or 1 for dataset in experiment.datasets)

@@ -26,6 +26,9 @@ def declaration_flaws(technique: type[Technique]) -> list[str]:
         flaws.append("its class attribute 'may_lose_to_constant' is no reason in words")
     if not isinstance(technique.knows, tuple) or not {*technique.knows} <= {*FACTS}:
         flaws.append(f"its class attribute 'knows' is no tuple of facts about the bias: {', '.join(FACTS)}")
+    elif len(several := [fact for fact in technique.knows if fact not in ("direction", "kind")]) > 1:
+        rule = "a technique is told one, besides direction and kind, so that its like know as much"
+        flaws.append(f"its class attribute 'knows' has several facts, {', '.join(several)}: {rule}")
     if getattr(technique, "stage", None) not in typing.get_args(Stage):
         flaws.append(f"its stage is none of {', '.join(typing.get_args(Stage))}")
     flaws += [

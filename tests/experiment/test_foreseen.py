@@ -53,6 +53,15 @@ def test_a_package_that_is_not_installed(monkeypatch: pytest.MonkeyPatch) -> Non
     assert any(own.startswith("torch>") for own in extras["adversarial"])
 
 
+def test_what_no_technique_needs_to_be_told() -> None:
+    knows: list[object] = ["gap", {"fact": "rates", "name": "less", "deprived": -0.1}, "rates"]
+    (note,) = (n for n in foreseen(small("none", "gap_weights", knows=knows)) if "told" in n)
+    assert note.startswith("no technique here needs to be told rates ('knows'). These would: ")
+    assert "rate_weights" in note
+    assert "gap_weights" not in note
+    assert not any("told" in n for n in foreseen(small("none", "gap_weights", "rate_weights", knows=knows)))
+
+
 def test_nothing_to_tune() -> None:
     notes = [note for note in foreseen(small("none", "reweighing", tune={})) if "tuned" in note]
     assert len(notes) == 1

@@ -222,7 +222,7 @@ from benchmark.techniques.restoring import Restorer
 
 HEARD = []
 SETS = [(), ("gap",), ("kind", "gap"), ("direction",), ("rates",), ("bounds", "kind"), ("refusals",)]
-SETS += [("gap", "refusals"), ("clean_rows", "rates"), ("refusals", "clean_rows")]
+SETS += [("refusals", "direction"), ("clean_rows",), ("direction", "kind", "clean_rows")]
 
 
 class Spy(Restorer):

@@ -658,6 +658,12 @@ def test_knowledge_of_no_fact_is_not_registered(knows: Any) -> None:
     )
 
 
+def test_a_technique_that_wants_several_states_of_knowledge_is_not_registered() -> None:
+    fields = {"name": "wrong", "knows": ("gap", "kind", "refusals"), "__module__": "m"}
+    (flaw,) = declaration_flaws(type("Wrong", (Good,), fields))
+    assert "has several facts, gap, refusals: a technique is told one, besides direction and kind" in flaw
+
+
 def test_the_facts_of_the_example_are_those_of_its_table() -> None:
     train = example_table()
     known = facts_of(train)
