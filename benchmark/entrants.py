@@ -128,8 +128,13 @@ def enter(
     part = adviser.tables.advice_parts[0]
     experiment = adviser.atlas.experiments[part]
     known = [entry.name for entry in experiment.datasets]
-    if unknown := [name for name in datasets or () if name not in known]:
-        raise UnknownNameError("dataset", unknown[0], known)
+    levels = [f"{dose:g}" for dose in adviser.doses]
+    for kind, given, valid in (
+        ("dataset", datasets or (), known),
+        ("dose", [f"{d:g}" for d in doses], levels),
+    ):
+        if unknown := [name for name in given if name not in valid]:
+            raise UnknownNameError(kind, unknown[0], valid)
     steps = Steps(output_console(quiet=not progress))
     means, seconds = [], 0.0
     for dataset in (name for name in known if name in (datasets or known)):

@@ -315,8 +315,8 @@ class Adviser:
         """Return the line of Python that makes a technique."""
         entry = self.tables.entries[technique]
         parameters = f", parameters={dict(entry.parameters)!r}" if entry.parameters else ""
-        if entry.told is not None:
-            parameters += f", told={{{entry.told.fact!r}: ...}}"
+        if facts := get_technique(entry.technique).knows:
+            parameters += f", told={{{', '.join(f'{fact!r}: ...' for fact in facts)}}}"
         return f"FairClassifier({entry.technique!r}{parameters}, sensitive=...)"
 
     def advise(
@@ -349,7 +349,7 @@ class Adviser:
         given = {"goal": goal, "bias": bias, "stage": stage, "classifier": learner, "knows": knows}
         for name, value in given.items():
             if value is not None and value not in known[name]:
-                raise UnknownNameError(name, value, known[name])
+                raise UnknownNameError(name.replace("knows", "state of knowledge"), value, known[name])
         if dose is not None and not 0 < dose < 1:
             raise ExperimentError(
                 "The dose is no label gap that a bias can add",

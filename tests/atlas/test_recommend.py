@@ -60,7 +60,7 @@ def test_what_is_known_is_the_first_axis(world: World, capsys: pytest.CaptureFix
     assert told.gain > blind.gain + 0.02
     assert told.agreement[0] == pytest.approx(told.gain / 2)
     assert "and you know by how much the deprived group's rate" in told.sentences[0]
-    assert told.usage == "FairClassifier('gap_weights', told={'gap': ...}, sensitive=...)"
+    assert told.usage == "FairClassifier('gap_weights', told={'kind': ..., 'gap': ...}, sensitive=...)"
     assert main(["recommend", "--goal", "restore", "--atlas", str(world(alike))]) == 0
     text = " ".join(capsys.readouterr().out.split())
     assert text.startswith("To undo a bias, look at 50 refusals of the deprived group again")

@@ -16,7 +16,7 @@ from benchmark.api import run_atlas
 from benchmark.atlas.description import TABLES
 from benchmark.atlas.tables import read_table, read_tables
 from benchmark.entrants import enter
-from benchmark.errors import ReportError
+from benchmark.errors import ReportError, UnknownNameError
 from benchmark.runs.finished import read_frames
 from benchmark.techniques.gap_weights import GapWeights
 from benchmark.text.writing import PACKED, plain_or_packed
@@ -149,6 +149,8 @@ def test_the_row_of_a_plugin_stands_beside_those_that_know_as_much(whole: Path, 
         progress=False,
     )
     assert {*found.rows["knows"]} == {"gap", "half_gap"}
+    with pytest.raises(UnknownNameError, match=r"no dose called '0.3'.*one of 0.05"):
+        enter(tmp_path / "mine.py", atlas=whole / "whole", doses=[0.3])
     pairs = found.rows.pivot(index="knows", columns="yours", values=["gain", "agreement_gain", "rank"])
     np.testing.assert_allclose(pairs["gain"][True], pairs["gain"][False], atol=1e-5)
     np.testing.assert_allclose(pairs["agreement_gain"][True], pairs["agreement_gain"][False], atol=1e-5)

@@ -18,7 +18,7 @@ from benchmark.runs.finished import RunFrames
 from tests.helpers.figure_checks import legends_of
 from tests.helpers.two_goals import told_run
 
-NOTE = "told about the bias, as nobody is outside of an experiment."
+NOTE = "told about the planted bias."
 GAP = Telling(fact="gap")
 
 

@@ -24,7 +24,7 @@ from tests.helpers.two_goals import told_run
 
 GAP, REFUSALS = Telling(fact="gap"), Telling(fact="refusals")
 TOLD = {"undoes": GAP, "evens": REFUSALS}
-HEADING = "Told about the bias, as nobody is outside of an experiment:"
+HEADING = "Told about the planted bias:"
 
 
 @pytest.fixture(scope="module")
