@@ -136,7 +136,9 @@ def test_a_first_look_at_a_frame_ends_in_a_report_and_goes_on(capsys: pytest.Cap
     text = capsys.readouterr().out
     lines = text.splitlines()
     assert len(lines) <= 30
-    assert lines[2].startswith("To undo a bias, look at 50 refusals of f again")  # after two lines on cells
+    assert lines[2].startswith(
+        "To undo a bias, look at 50 refusals of f again: how many are wrong tells its true rate"
+    )  # after two lines on cells
     assert "The deprived group was not named: it is gender = 'f'" in text
     assert "\nRead: 400 rows, 4 of 4 columns; repaid = 1 against 0; gender = f (196 rows, 50 %" in text
     account = Path("out/reading.md").read_text(encoding="utf-8")
@@ -172,7 +174,7 @@ def test_outside_rates_withhold_the_restore_answer_on_every_page(capsys: pytest.
     assert made.outcome is not None
     assert made.outcome.computed == 0, "rates change what is said, and no cell"
     text = capsys.readouterr().out
-    assert "By the outside rates the labels hide a dose of .080" in text
+    assert "By the true rates the labels hide a dose of .080" in text
     restored = made.compare()
     restored = restored[(restored["goal"] == "restore") & (restored["technique"] != "none")]
     assert set(restored["level_reason"]) <= {"hidden_bias", "nothing_to_undo", "no_reference"}

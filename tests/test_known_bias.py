@@ -190,7 +190,7 @@ def test_break_even_and_evidence_come_from_the_study(tmp_path: Path, monkeypatch
     ("asked", "error", "words"),
     [
         ({"true_rate": {"f": 0.4, "m": 0.5}}, ExperimentError, "both given.*--true-rate or --relabel"),
-        ({"verdict": ""}, DataError, "has no verdict.*judge it"),
+        ({"verdict": ""}, DataError, "has verdicts on 0 of 50 rows.*judge all"),
         ({"without": "f"}, DataError, "is no refusal of sex = m.*sample-refusals"),
     ],
 )
@@ -226,6 +226,7 @@ def test_a_told_model_gives_back_what_was_taken_and_the_page_begins_with_it(
     lines = [line for line in said.splitlines() if " cells" not in line]
     assert len(lines) <= 28
     assert lines[0].startswith("Of 50 refusals of sex = f, ")
+    assert "all numbers, tests, and all lines of Python: out/report.html" in said
     page = Path("out/report.html").read_text(encoding="utf-8")
     assert page.index("Of 50 refusals of sex = f, ") < page.index('id="choices"')
     accepted = re.search(r"accepts (\d+) % of\s+this group in\s+place of (\d+) %", said)

@@ -52,7 +52,7 @@ def with_dataset(**changes: Any) -> Facts:
 
 def test_the_answer_of_a_small_run_word_for_word() -> None:
     assert printed(whole_facts(), page="out/report.html") == (
-        "By the outside rates the labels hide a dose of .040.\n"
+        "By the true rates the labels hide a dose of .040.\n"
         "At β = 0.5, First one lowers discrimination from .30 to .05 (change -.25, 95 % interval -.26 to\n"
         "-.24) and costs .02 of accuracy.\n"
         "\n"

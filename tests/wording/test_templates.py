@@ -133,7 +133,7 @@ def test_hidden_bias_is_told_with_its_size(hidden: float | None) -> None:
     else:
         text = page("hidden", facts)
         assert "the labels hide a dose of .040" in text
-        assert "The label gap is .100 in the file and .060 by the outside rates." in text
+        assert "The label gap is .100 in the file and .060 by the true rates." in text
     assert ".600 [.590, .610]" in text
 
 
