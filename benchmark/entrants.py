@@ -65,12 +65,14 @@ class Entrants:
                 for row in rows.to_dict("records")
             ]
             head = ["rank", "technique", "sources", "nearer to the clean model", "agrees more with it"]
-            texts.append(f"Knows {state}, dose {level:g}:\n\n{table(head, lines)}")
+            title = f"Knows {state}, dose {level:g}: gains over doing nothing [95 % over sources]"
+            texts.append(f"{title}\n\n{table(head, lines)}")
         return "\n\n".join(texts)
 
 
 def _told(ends: Sequence[float]) -> str:
-    return "{:+.3f} [{:+.3f}, {:+.3f}]".format(*ends)
+    form = "{:+.3f} [{:+.3f}, {:+.3f}]" if np.isfinite(ends).all() else "{:+.3f}"  # of few sources
+    return form.format(*ends)
 
 
 def enter(
@@ -128,13 +130,10 @@ def enter(
     part = adviser.tables.advice_parts[0]
     experiment = adviser.atlas.experiments[part]
     known = [entry.name for entry in experiment.datasets]
-    levels = [f"{dose:g}" for dose in adviser.doses]
-    for kind, given, valid in (
-        ("dataset", datasets or (), known),
-        ("dose", [f"{d:g}" for d in doses], levels),
-    ):
-        if unknown := [name for name in given if name not in valid]:
-            raise UnknownNameError(kind, unknown[0], valid)
+    if unknown := [name for name in datasets or () if name not in known]:
+        raise UnknownNameError("dataset", unknown[0], known)
+    if unknown := [f"{dose:g}" for dose in doses if dose not in adviser.doses]:
+        raise UnknownNameError("dose", unknown[0], [f"{dose:g}" for dose in adviser.doses])
     steps = Steps(output_console(quiet=not progress))
     means, seconds = [], 0.0
     for dataset in (name for name in known if name in (datasets or known)):

@@ -15,7 +15,7 @@ from benchmark.data.table import Table
 from benchmark.errors import TechniqueError
 from benchmark.estimator.column_states import RowsError
 from benchmark.techniques import Examined, Fact, Kind, Knowledge, Technique
-from benchmark.text.words import few, is_one_of
+from benchmark.text.words import is_one_of
 
 
 class UseError(RowsError, TechniqueError):
@@ -82,7 +82,8 @@ class Told:
             "bounds": _is_pair(given) and all(map(_is_number, given)) and 0 <= given[0] <= given[1] <= 1,
         }
         if not valid.get(fact, False):
-            raise _wrong(fact, few([repr(given)]))
+            shown = repr(given)
+            raise _wrong(fact, shown if len(shown) < 60 else f"a {type(given).__name__}")
         return tuple(map(float, given)) if fact == "bounds" else given
 
     def _rates(self, given: Mapping[Any, Any]) -> tuple[float, float]:

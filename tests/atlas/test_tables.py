@@ -155,6 +155,7 @@ def test_the_row_of_a_plugin_stands_beside_those_that_know_as_much(whole: Path, 
     np.testing.assert_allclose(pairs["gain"][True], pairs["gain"][False], atol=1e-5)
     np.testing.assert_allclose(pairs["agreement_gain"][True], pairs["agreement_gain"][False], atol=1e-5)
     assert "**mine_half**" in str(found)
+    assert "inf" not in str(found), "two sources have no interval"
     assert "embedded networks stand in for them" in str(found)
 
 

@@ -119,6 +119,7 @@ WRONG: dict[str, tuple[str, Any, str]] = {
     "twice": ("refusal_weights", {"refusals": ([*REFUSED[:1]] * 2, ["no"] * 2)}, "are named twice"),
     "labels": ("refusal_weights", {"refusals": (REFUSED, ["no"])}, "1 labels for 50 rows"),
     "no label": ("refusal_weights", {"refusals": (REFUSED, [True] * 50)}, "no class of y. Expected: 'no' or"),
+    "much": ("refusal_weights", {"refusals": pd.Series(range(60))}, "Got: a Series. What to do"),
     "form": ("refusal_weights", {"refusals": 50}, "told as 'refusals' cannot be. Expected: .rows, labels"),
 }
 
