@@ -227,6 +227,11 @@ def test_a_told_model_gives_back_what_was_taken_and_the_page_begins_with_it(
     assert len(lines) <= 28
     assert lines[0].startswith("Of 50 refusals of sex = f, ")
     assert "all numbers, tests, and all lines of Python: out/report.html" in said
+    assert (
+        said.index("95 % intervals.")
+        < said.index("What follows plants more bias on top")
+        < said.index("Read:")
+    )
     page = Path("out/report.html").read_text(encoding="utf-8")
     assert page.index("Of 50 refusals of sex = f, ") < page.index('id="choices"')
     accepted = re.search(r"accepts (\d+) % of\s+this group in\s+place of (\d+) %", said)
