@@ -41,6 +41,9 @@ def write_sheet(path: Path, drafted: Draft, m: int, seed: int) -> int:
     if m < 1 or not len(found):
         got = f"{len(found)} refusals of the deprived group, -m {m}"
         raise DataError("Nobody can be drawn", expected="1 or more", got=got, remedy="correct the options")
+    if path.suffix.lower() != ".csv":  # a spreadsheet program would not open it
+        remedy = f"--output {path.with_suffix('.csv')}"
+        raise DataError("The sheet is written as CSV", expected="*.csv", got=str(path), remedy=remedy)
     if taken := {ROW, VERDICT} & {*shown}:
         remedy = f"rename it in the file, or add --drop {min(taken)}"
         raise DataError(f"The sheet needs the column name {min(taken)!r} for itself", remedy=remedy)

@@ -183,6 +183,8 @@ def test_a_sheet_that_does_not_fit_is_an_error_that_says_why(change: Any, words:
 
 
 def test_what_cannot_be_drawn_is_said() -> None:
+    with pytest.raises(DataError, match=r"written as CSV.*Got: a.xlsx. What to do: --output a.csv"):
+        write_sheet(Path("a.xlsx"), drafted(), 20, 1)
     with pytest.raises(DataError, match=r"Nobody can be drawn.*1 or more.*-m 0"):
         write_sheet(SHEET, drafted(), 0, 1)
     people().rename(columns={"place": "verdict"}).to_csv("people.csv", index=False)
