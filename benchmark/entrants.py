@@ -1,7 +1,5 @@
 """A technique of somebody's own beside those of an atlas that know as much: ``betabench atlas --add``."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path

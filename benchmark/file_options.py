@@ -3,8 +3,6 @@
 The command line reads them, so this module imports nothing heavy.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, fields
 from typing import Annotated, Any, Self, get_origin, get_type_hints

@@ -1,7 +1,5 @@
 """What a user knows of a file's bias: refusals that were looked at again, or true rates of the groups."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path

@@ -1,7 +1,5 @@
 """Advice on techniques from the shipped atlas: ``benchmark.recommend``, and the command of that name."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Sequence
 from dataclasses import replace

@@ -1,7 +1,5 @@
 """What the tables of an atlas hold, for readers and for programs: meanings of columns, and Croissant."""
 
-from __future__ import annotations
-
 import hashlib
 import lzma
 from collections.abc import Mapping

@@ -1,7 +1,5 @@
 """Features of data that advice may be predicted from: rates, group sizes, associations with the group."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from dataclasses import asdict, dataclass, fields
 from itertools import product

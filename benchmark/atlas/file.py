@@ -1,7 +1,5 @@
 """The file of an atlas: its experiments, its clusters of datasets, and its rules, written before the run."""
 
-from __future__ import annotations
-
 import hashlib
 import json
 from functools import cache, cached_property

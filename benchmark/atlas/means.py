@@ -1,7 +1,5 @@
 """The table of means: each technique in each scenario of an atlas, over the odd and over the even splits."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Mapping
 from typing import Any
 

@@ -1,7 +1,5 @@
 """The tables of an atlas: written after each run, and joined with those of its other parts."""
 
-from __future__ import annotations
-
 import hashlib
 import io
 import json

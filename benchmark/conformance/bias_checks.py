@@ -1,7 +1,5 @@
 """Checks of kinds of bias, on made-up rows and a network learned from them."""
 
-from __future__ import annotations
-
 import functools
 from collections.abc import Callable
 from dataclasses import replace

@@ -1,7 +1,5 @@
 """Checks of metrics, on made-up predictions."""
 
-from __future__ import annotations
-
 import dataclasses
 import functools
 import math

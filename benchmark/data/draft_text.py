@@ -1,7 +1,5 @@
 """A drafted card as TOML."""
 
-from __future__ import annotations
-
 import re
 import textwrap
 import tomllib

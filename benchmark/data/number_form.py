@@ -1,7 +1,5 @@
 """Forms of numbers in a column: decimal mark, separator of thousands, a sign such as $ or %."""
 
-from __future__ import annotations
-
 import itertools
 import re
 from collections.abc import Mapping, Sequence

@@ -1,7 +1,5 @@
 """How a file was read: labels, groups, rows left out, and each column; and the error of what is open."""
 
-from __future__ import annotations
-
 import re
 import shlex
 from collections.abc import Mapping, Sequence

@@ -1,7 +1,5 @@
 """Refusals that people look at again: a sheet with rows drawn from a file, and verdicts in it."""
 
-from __future__ import annotations
-
 import re
 from dataclasses import replace
 from pathlib import Path

@@ -1,7 +1,5 @@
 """States for a column of an unknown file: few, readable, and each with enough rows."""
 
-from __future__ import annotations
-
 import itertools
 import math
 from collections.abc import Sequence

@@ -1,7 +1,5 @@
 """The lines of Python on pages and in terminals that apply a technique to data."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Mapping, Sequence
 from pathlib import PurePath

@@ -1,7 +1,5 @@
 """What a user tells a technique about the bias in the rows of a frame, in the words of these rows."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass

@@ -1,7 +1,5 @@
 """The conformance checks of techniques, kinds of bias and metrics, and the cost of a fit."""
 
-from __future__ import annotations
-
 import contextlib
 import functools
 import inspect

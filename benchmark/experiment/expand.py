@@ -1,7 +1,5 @@
 """From an experiment file to the experiment as it is run: read, narrowed, checked, and expanded once."""
 
-from __future__ import annotations
-
 import contextlib
 import functools
 from collections import Counter

@@ -4,8 +4,6 @@
 :func:`folds_frame`. Cells without a result are in :func:`failures_frame` only.
 """
 
-from __future__ import annotations
-
 import itertools
 import json
 import math

@@ -4,8 +4,6 @@ It depends on the data and on the user's options only, not on the speed of a mac
 processes.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any

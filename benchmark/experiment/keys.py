@@ -1,7 +1,5 @@
 """Keys of cells in the store, made of everything that can change a cell's predictions."""
 
-from __future__ import annotations
-
 import functools
 import hashlib
 import json

@@ -1,7 +1,5 @@
 """Experiments with their data: test rows and learned networks, ready for samples and tests."""
 
-from __future__ import annotations
-
 import contextlib
 import itertools
 from collections.abc import Callable, Mapping, Sequence

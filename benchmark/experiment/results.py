@@ -1,7 +1,5 @@
 """Results of cells: a status, the values of metrics, and the counts that they are computed from."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any, Literal, NamedTuple

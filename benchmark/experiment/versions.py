@@ -6,8 +6,6 @@ program without docstrings: new words and layout keep stored results, and any ch
 them again.
 """
 
-from __future__ import annotations
-
 import ast
 import functools
 import hashlib

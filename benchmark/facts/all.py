@@ -1,7 +1,5 @@
 """All facts of a run, or those that need no statistics."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from functools import partial

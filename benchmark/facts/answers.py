@@ -1,7 +1,5 @@
 """The techniques at each level of bias, for each goal: what is left, what it costs, whom they accept."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Iterator, Sequence
 from typing import Any

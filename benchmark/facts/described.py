@@ -1,7 +1,5 @@
 """The run, its datasets, techniques and metrics, as its manifest and the cards describe them."""
 
-from __future__ import annotations
-
 import shlex
 from collections.abc import Mapping
 from pathlib import Path, PurePath

@@ -1,7 +1,5 @@
 """The facts besides the answers: values, decisions, gaps, frontiers, ranks, regrets, hidden bias."""
 
-from __future__ import annotations
-
 import math
 import re
 

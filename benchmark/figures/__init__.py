@@ -1,7 +1,5 @@
 """Figures: functions from a run's numbers to a matplotlib figure."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, TypeAlias

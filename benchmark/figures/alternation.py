@@ -1,7 +1,5 @@
 """Figures of an alternation test: mean predictions before and after, and divergences, fold by fold."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Mapping, Sequence
 from functools import partial
 from typing import Any

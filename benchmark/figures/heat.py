@@ -1,7 +1,5 @@
 """Heat maps: of a metric against the baseline, and the parts of any."""
 
-from __future__ import annotations
-
 import math
 import re
 from collections.abc import Sequence

@@ -6,8 +6,6 @@ waypoints: 14 to 22 pairs of edges cross on Adult, COMPAS and Dutch instead of 4
 through boxes.
 """
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass

@@ -1,7 +1,5 @@
 """All figures of a run, and of its statistics."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Sequence
 from functools import partial
 from itertools import product

@@ -1,7 +1,5 @@
 """Marks of figures with their words: signs of useless techniques, lines of reference, missing values."""
 
-from __future__ import annotations
-
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from typing import Any
 

@@ -1,7 +1,5 @@
 """The learned network as a drawing in layers, as in the paper's Figure 2."""
 
-from __future__ import annotations
-
 from itertools import pairwise
 
 from matplotlib.lines import Line2D

@@ -1,7 +1,5 @@
 """Metrics of each technique over the levels of bias."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Collection, Iterator, Sequence
 from typing import TypeAlias

@@ -1,7 +1,5 @@
 """Figures with a row for each technique: improvements, gaps of groups, decisions restored, ranks, and AUC."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 
 import numpy as np

@@ -1,7 +1,5 @@
 """The style of all figures: colors, sizes of text, ticks, and files."""
 
-from __future__ import annotations
-
 import io
 import math
 import re

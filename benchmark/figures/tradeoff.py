@@ -1,7 +1,5 @@
 """Discrimination and other metrics against accuracy: the paper's Figure 1, and Pareto fronts."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass

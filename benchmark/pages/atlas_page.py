@@ -1,7 +1,5 @@
 """The page of an atlas: what to try, how it did on each dataset, and where it fails."""
 
-from __future__ import annotations
-
 import itertools
 import json
 from collections.abc import Iterator

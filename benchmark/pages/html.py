@@ -1,7 +1,5 @@
 """Pages in HTML: text from outside is never markup."""
 
-from __future__ import annotations
-
 import functools
 import re
 from collections import Counter

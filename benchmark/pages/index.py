@@ -1,7 +1,5 @@
 """The runs in a folder, and a page with a list of them."""
 
-from __future__ import annotations
-
 import json
 import os
 import shlex

@@ -1,7 +1,5 @@
 """The page of a run: one document with its own style, scripts and facts."""
 
-from __future__ import annotations
-
 import json
 import re
 from base64 import b64encode

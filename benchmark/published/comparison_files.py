@@ -1,7 +1,5 @@
 """``betabench compare``: a finished run beside published numbers, as files and in the terminal."""
 
-from __future__ import annotations
-
 import functools
 from collections.abc import Sequence
 from pathlib import Path

@@ -1,7 +1,5 @@
 """The heat map of a comparison: the difference of each of our numbers from the published one."""
 
-from __future__ import annotations
-
 from collections.abc import Hashable
 from itertools import pairwise, product
 from typing import NamedTuple

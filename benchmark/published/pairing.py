@@ -1,7 +1,5 @@
 """A run's numbers beside published ones: pairs, differences, and agreement of ranks."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass

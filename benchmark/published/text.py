@@ -1,7 +1,5 @@
 """A comparison in Markdown: both numbers of each published table, a summary, and its short form."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Sequence
 from itertools import product

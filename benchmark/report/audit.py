@@ -1,7 +1,5 @@
 """An audit of predictions as Markdown, and as a page without scripts, network or other files."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from typing import Any
 

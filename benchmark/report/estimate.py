@@ -1,7 +1,5 @@
 """An estimate of an experiment's cells, time and disk, before it is run."""
 
-from __future__ import annotations
-
 import math
 import time
 from collections.abc import Callable

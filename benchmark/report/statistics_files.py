@@ -1,7 +1,5 @@
 """``betabench report``: the statistics of a finished run as files."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 

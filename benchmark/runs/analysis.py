@@ -1,7 +1,5 @@
 """The statistics of a finished run, as tidy frames."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property

@@ -1,7 +1,5 @@
 """Differences between two runs: of their manifests and stores, and of all of their numbers."""
 
-from __future__ import annotations
-
 import itertools
 import json
 from collections.abc import Callable, Iterator, Mapping, Sequence

@@ -1,7 +1,5 @@
 """The manifest of a run, from an experiment with its data and the outcome of its cells."""
 
-from __future__ import annotations
-
 import datetime
 import os
 import platform

@@ -1,7 +1,5 @@
 """Reading the folder of a finished run, for comparisons and statistics."""
 
-from __future__ import annotations
-
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property

@@ -1,7 +1,5 @@
 """The manifest of a run: everything needed to judge, show and repeat it."""
 
-from __future__ import annotations
-
 import json
 import math
 from collections import Counter

@@ -1,7 +1,5 @@
 """Frames of a report: their order, their scenarios, and checks of frames that were read."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass

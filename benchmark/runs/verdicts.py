@@ -1,7 +1,5 @@
 """Comparisons of a run's techniques with their baselines, and verdicts on the techniques."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 
 import pandas as pd

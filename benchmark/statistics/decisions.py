@@ -8,8 +8,6 @@ corrected for overlapping splits. It is not clipped to 0 and 1. Cochran (1977), 
 6; Nadeau and Bengio (2003), Inference for the generalization error.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any

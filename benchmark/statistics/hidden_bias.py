@@ -5,8 +5,6 @@ twice on each. The apparent rank compares them with the model without the plante
 techniques that were trained on the recorded rows with the model without any bias.
 """
 
-from __future__ import annotations
-
 from functools import cache
 from pathlib import Path
 from typing import Any

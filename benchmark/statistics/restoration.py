@@ -3,8 +3,6 @@
 :mod:`benchmark.statistics.decisions` defines the shares of people.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 
 import numpy as np

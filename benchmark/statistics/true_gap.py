@@ -1,7 +1,5 @@
 """By how much a group's recorded rate is below its true one: estimates, and what the study says of them."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, NamedTuple

@@ -1,7 +1,5 @@
 """The cost of choosing settings on biased rows, beside choices on clean rows and by an oracle."""
 
-from __future__ import annotations
-
 from collections.abc import Collection, Iterator, Mapping
 
 import pandas as pd

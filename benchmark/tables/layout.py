@@ -1,7 +1,5 @@
 """A table for print: numbers with their marks, and the same as CSV, Markdown or LaTeX."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass

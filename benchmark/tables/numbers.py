@@ -1,7 +1,5 @@
 """The numbers of a run as cells of tables, and the notes on them."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass

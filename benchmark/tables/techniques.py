@@ -1,7 +1,5 @@
 """One table of all techniques, and the paper's tables, from the numbers of a run."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from itertools import product

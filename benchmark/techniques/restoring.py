@@ -1,7 +1,5 @@
 """Techniques that undo a bias from what they are told of it, by weights of rows in the groups."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 
 import numpy as np

@@ -3,8 +3,6 @@
 ``croissant.json`` is the context that version 1.0 prescribes.
 """
 
-from __future__ import annotations
-
 import hashlib
 import json
 from collections.abc import Mapping, Sequence

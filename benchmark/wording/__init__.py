@@ -5,8 +5,6 @@ page shows their Markdown as HTML (:func:`as_html`), the terminal by rich. Text 
 of a technique or a dataset, is escaped wherever a template shows it.
 """
 
-from __future__ import annotations
-
 import functools
 import math
 import re

@@ -1,7 +1,5 @@
 """The part of the facts that a first look shows: one level of bias for each scenario and goal."""
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
