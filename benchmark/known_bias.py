@@ -122,15 +122,11 @@ def known_text(
 
     ``card`` is the file of the card. Unless the text is to be ``whole``, it has the line of the model alone.
     """
-    label, favorable, sensitive, deprived = drafted.roles.values()
-    roles: dict[str, Any] = {
-        "label": label,
-        "favorable": favorable,
-        "sensitive": sensitive,
-        "deprived": deprived,
-    }
-    sides = dict.fromkeys(drafted.columns[sensitive].states, known.rates["favored"])
-    rates = {group: round(rate, 4) for group, rate in (sides | {deprived: known.rates["deprived"]}).items()}
+    names = ("label", "favorable", "sensitive", "deprived")
+    roles: dict[str, Any] = dict(zip(names, drafted.roles.values(), strict=True))
+    sides = dict.fromkeys(drafted.columns[roles["sensitive"]].states, known.rates["favored"])
+    sides[roles["deprived"]] = known.rates["deprived"]
+    rates = {group: round(rate, 4) for group, rate in sides.items()}
     learner = "" if classifier == "c45" else classifier  # which is the default
     code = snippet(TECHNIQUE, card, **roles, classifier=learner, told={"rates": rates})
     gap = known.gap.gap.value

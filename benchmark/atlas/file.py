@@ -150,11 +150,7 @@ def digest_of(experiment: Experiment) -> str:
 
 
 def load_atlas(name_or_path: str | Path) -> Atlas:
-    """Return the content of an atlas file, by a shipped name or a path.
-
-    An UnknownNameError says that there is no such file; an ExperimentError that it has another kind, or
-    breaks a rule.
-    """
+    """Return the content of an atlas file, by a shipped name or a path; errors as `load_experiment_file`."""
     atlas = load_experiment_file(Atlas, name_or_path, KIND)
     atlas._folder = find_declaration("experiments", str(name_or_path)).parent
     return atlas

@@ -282,11 +282,7 @@ class AlternationOutcome:
 
 
 def load_alternation(name_or_path: str | Path) -> AlternationExperiment:
-    """Return the content of an experiment file of kind "alternation", by a shipped name or a path.
-
-    An UnknownNameError means that there is no such file; an ExperimentError that it has another kind, or
-    breaks a rule.
-    """
+    """Return the content of a file of kind "alternation"; name and errors as `load_experiment_file`."""
     return load_experiment_file(AlternationExperiment, name_or_path, KIND)
 
 

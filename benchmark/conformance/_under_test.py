@@ -259,7 +259,7 @@ class TechniqueUnderTest:
         train, test = train_and_test()
         before = [_content(table) for table in (train, test)]
         with captured_output() as written:
-            heard = _Heard(**vars(facts_of(train)))
+            heard = _Heard(set(), **vars(facts_of(train)))
             predictor = replace(self, known=heard).fit(train)
             predictions_and_scores(predictor, test)
         changed = before != [_content(t) for t in (train, test)]
@@ -354,23 +354,18 @@ class TechniqueUnderTest:
 class _Heard(Knowledge):
     """Knowledge that notes which facts are read."""
 
-    _noted: list[str]
+    read: set[str]  # names of the facts that anybody tried to read
 
-    def __init__(self, noted: list[str] | None = None, **facts: Any) -> None:
+    def __init__(self, read: set[str], **facts: Any) -> None:
         super().__init__(**facts)
-        self._noted = [] if noted is None else noted
-
-    @property
-    def read(self) -> frozenset[str]:
-        """Names of the facts that anybody tried to read."""
-        return frozenset(self._noted)
+        self.read = read
 
     def only(self, facts: Iterable[Fact]) -> Knowledge:
-        return _Heard(self._noted, **{name: own for name, own in vars(self).items() if name in {*facts}})
+        return _Heard(self.read, **{name: own for name, own in vars(self).items() if name in {*facts}})
 
     def __getattribute__(self, name: str) -> Any:
         if name in FACTS:
-            self._noted.append(name)
+            self.read.add(name)
         return super().__getattribute__(name)
 
 
@@ -379,7 +374,7 @@ class _Trial:
     predictor: Predictor
     written: str
     tables_changed: bool
-    read: frozenset[str]  # facts about the bias that it tried to read
+    read: set[str]  # facts about the bias that it tried to read
 
 
 def predictions_and_scores(

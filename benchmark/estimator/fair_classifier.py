@@ -407,13 +407,18 @@ class FairClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
             return get_technique(self.technique, **(self.parameters or {}))
 
     def _tools(self, weights: NDArray[np.float64] | None, known: Knowledge) -> Tools:
-        state = self.random_state
+        state, seed = self.random_state, 0
         if isinstance(state, np.random.Generator):
-            return Tools(self._builder(0), naive_bayes_ranker, copy.deepcopy(state), weights, known)
-        if not isinstance(state, int | np.integer):
-            state = int(check_random_state(state).randint(2**31))
-        seed, rng = axis_seed(int(state), purpose="classifier"), generator(int(state), purpose="technique")
-        return Tools(self._builder(seed), naive_bayes_ranker, rng, weights, known)
+            rng = copy.deepcopy(state)
+        else:
+            if not isinstance(state, int | np.integer):
+                state = int(check_random_state(state).randint(2**31))
+            seed, rng = (
+                axis_seed(int(state), purpose="classifier"),
+                generator(int(state), purpose="technique"),
+            )
+        build = functools.partial(self._learner()[1], seed=seed)
+        return Tools(build, naive_bayes_ranker, rng, weights, known)
 
     def _weights(self, sample_weight: ArrayLike | None, train: Table) -> NDArray[np.float64] | None:
         """Return the weights of training rows after checks, or None."""
@@ -437,10 +442,6 @@ class FairClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
                 remedy="correct them, or leave rows without a weight out",
             )
         return weights
-
-    def _builder(self, seed: int) -> Callable[[NDArray[np.int64]], Any]:
-        """Return a function that builds a classifier from the features' numbers of states."""
-        return functools.partial(self._learner()[1], seed=seed)
 
     def _learner(self) -> tuple[bool, Callable[..., Any]]:
         """Return whether the classifier takes numbers, and a function that builds it.

@@ -78,8 +78,11 @@ def _level(rows: list[Any], baseline: str, knows: Sequence[str], criteria: Crite
         return bool(row.baseline != baseline)
 
     def order(row: Any) -> tuple[object, ...]:
+        """Sort the baseline first, then by what is told, verdict and distance to the goal; NaN is last."""
         told = 1 + knows.index(row.knows) if row.knows != BLIND else 0
-        return row.technique != baseline, told, *_order(row)
+        verdict = VERDICTS.index(row.verdict) if row.verdict else -1
+        distance = round(row.distance, 6)
+        return row.technique != baseline, told, row.role != BASELINE, verdict, distance != distance, distance
 
     rows = sorted(rows, key=order)
     techniques = [row for row in rows if row.role == "technique"]
@@ -119,13 +122,6 @@ def _level(rows: list[Any], baseline: str, knows: Sequence[str], criteria: Crite
             for row in rows
         ),
     )
-
-
-def _order(row: Any) -> tuple[object, ...]:
-    """Sort the baseline first, then by verdict, then by distance to the goal; NaN comes last."""
-    distance = round(row.distance, 6)
-    verdict = VERDICTS.index(row.verdict) if row.verdict else -1
-    return row.role != BASELINE, verdict, distance != distance, distance
 
 
 def _reason(row: Any, of_level: str) -> Reason | None:

@@ -80,33 +80,12 @@ class Page(Figure):
     :meth:`fit` comes last. It makes the page as large as its panels need, or panels as wide as a page of the
     chosen width allows.
 
-    Parameters
-    ----------
-    n_panels, columns : int
-        The number of panels, and of panels per row. On a page of fixed width rows may have fewer.
-    panel : (float, float or sequence of float)
-        Width and height of a panel; heights of each row of panels where they differ.
-    title, subtitle : str
-        The header.
-    notes : sequence of str
-        Small print below the panels.
-    panel_titles : sequence of str, optional
-        One title per panel; wrapped to the panel's width.
-    choice : Choice, optional
-        The page's width, and whether header and notes are drawn.
-    rows : RowLabels, optional
-        Names of the rows of all panels.
-    left, least : float
-        On a page of fixed width, room at the left of the panels, and their least width.
-    block : int, optional
-        The number of panels after which the next one begins a row; by default none does.
+    ``columns`` are the most panels in a row; on a page of fixed width a row may have fewer. ``panel`` is the
+    width and the height of each, or the heights of the rows of panels where these differ. ``rows`` names the
+    rows of all panels. On a page of fixed width, ``left`` is the room at the left of the panels, and
+    ``least`` their least width. After ``block`` panels the next one begins a row; by default none does.
 
-    Attributes
-    ----------
-    panels : list of Axes
-        The panels, row by row.
-    caption : str
-        Title, subtitle and notes, for a caption.
+    ``panels`` are the panels, row by row. ``caption`` has title, subtitle and notes as text.
     """
 
     def __init__(

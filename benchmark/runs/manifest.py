@@ -8,9 +8,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any, Self
 
-import numpy as np
 import pandas as pd
-from numpy.typing import NDArray
 from pydantic import BaseModel, ValidationError, computed_field, model_serializer, model_validator
 
 from benchmark.bias.doses import ACROSS, Dose
@@ -289,11 +287,6 @@ class Manifest(BaseModel):
     def apart(self) -> list[tuple[str, str, float]]:
         """Doses that are never pooled over datasets: dataset, bias and dose."""
         return [key for key, dose in self.doses.items() if not dose.pooled]
-
-    def is_inert(self, frame: pd.DataFrame) -> NDArray[np.bool_]:
-        """Return for each row of a frame whether its bias has no effect on its dataset."""
-        inert = [(data.name, bias.name) for data in self.datasets for bias in data.bias if bias.inert]
-        return pd.MultiIndex.from_frame(frame[["dataset", "bias"]]).isin(inert)
 
     @property
     def unchoosable(self) -> frozenset[str]:

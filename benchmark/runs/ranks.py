@@ -41,8 +41,9 @@ def ranks_of(
 
 def repeated_levels(run: Manifest, frame: pd.DataFrame) -> pd.Series[bool]:
     """Return for each row whether its bias has no effect and its level is not the least."""
-    repeated: pd.Series[bool] = frame["level"].gt(frame["level"].min()) & run.is_inert(frame)
-    return repeated
+    inert = [(data.name, bias.name) for data in run.datasets for bias in data.bias if bias.inert]
+    is_inert = pd.MultiIndex.from_frame(frame[["dataset", "bias"]]).isin(inert)
+    return frame["level"].gt(frame["level"].min()) & is_inert
 
 
 def _pooled(cells: Cells, run: Manifest) -> Cells:

@@ -43,31 +43,16 @@ class Examined:
 
 
 class Knowledge:
-    """Facts about a bias, as attributes; one that was not told is no attribute.
+    """Facts about a bias, as attributes; one that was not told is no attribute."""
 
-    ``direction``
-        Whether the bias takes favorable labels from the deprived group (True) or adds some (False).
-    ``kind``
-        What the bias does: :data:`Kind`.
-    ``gap``
-        By how much the deprived group's recorded rate of favorable labels is below its true rate, in [-1, 1].
-    ``rates``
-        The true rates of favorable labels: of the deprived group, and of all other rows.
-    ``bounds``
-        The least and the greatest true rate that the deprived group may have.
-    ``refusals``
-        Looked at again: unfavorable rows of the deprived group, :class:`Examined`.
-    ``clean_rows``
-        Looked at again: rows of both groups with either label, :class:`Examined`.
-    """
-
-    direction: bool
-    kind: Kind
+    direction: bool  # whether the bias takes favorable labels from the deprived group, or adds some
+    kind: Kind  # what the bias does
+    # By how much the deprived group's recorded rate of favorable labels is below its true rate, in [-1, 1].
     gap: float
-    rates: tuple[float, float]
-    bounds: tuple[float, float]
-    refusals: Examined
-    clean_rows: Examined
+    rates: tuple[float, float]  # true rates of favorable labels: of the deprived group, and of all other rows
+    bounds: tuple[float, float]  # the least and the greatest true rate that the deprived group may have
+    refusals: Examined  # looked at again: unfavorable rows of the deprived group
+    clean_rows: Examined  # looked at again: rows of both groups with either label
 
     def __init__(self, **facts: Any) -> None:
         if unknown := [name for name in facts if name not in FACTS]:
