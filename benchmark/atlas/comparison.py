@@ -167,8 +167,9 @@ def features_do_not_win(of: Comparison) -> Decision:
     alpha = of.atlas.rules.alpha
     wins = all(row["difference"] > 0 and row["p_corrected"] <= alpha for row in contrasts)
     loses = any(row["difference_high"] <= 0 for row in contrasts)
-    ends = (_estimate(*(row[f"difference{end}"] for end in ("", "_low", "_high"))) for row in contrasts)
-    return _fate(loses, wins), "it lessens regret by {}, and by {}".format(*ends)
+    columns = ["difference", "difference_low", "difference_high"]
+    by = [_estimate(*map(float, row[columns])) for row in contrasts]
+    return _fate(loses, wins), "it lessens regret by {}, and by {}".format(*by)
 
 
 def noise_correction_loses(of: Comparison) -> Decision:

@@ -166,14 +166,14 @@ def _of_dataset(dataset: DatasetEntry, experiment: Experiment) -> Iterator[_Prob
         built_bias, wrong = bias.to_bias(), list[_Problem]()
         for step in built_bias.steps:
             if step.needs_judged and experiment.unit == "dose":
-                error = BiasError(
+                measured = BiasError(
                     "For judged labels, no β can be solved for a dose: the data fix the dose",
                     expected="betas, such as betas = [0, 1]",
                     got="doses",
                     remedy="give levels of bias, 'betas', in place of 'doses'; a note of the run gives the "
                     "dose at β = 1",
                 )
-                wrong.append((planted, error))
+                wrong.append((planted, measured))
             if step.of_audit and not dataset.audit:
                 wrong.append((planted, lacking(step.name, "audit")))
         if experiment.hidden_gaps != (0.0,):
