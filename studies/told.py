@@ -258,16 +258,6 @@ class Primary:
         """Whether it is shown, with at least the least gains."""
         return self.p <= SIGNIFICANT and all(own.mean() >= LEAST[name] for name, own in self.gains.items())
 
-    @property
-    def shown_in(self) -> tuple[str, ...]:
-        """The measures by which it is shown, each by itself."""
-        alone = {
-            name: own.mean() >= LEAST[name]
-            and 2 * sign_flip_p_values(own.to_numpy()[None, :])[0] <= SIGNIFICANT
-            for name, own in self.gains.items()
-        }
-        return (*self.gains,) if self.shown else tuple(name for name, own in alone.items() if own)
-
 
 def primaries(study: Study, some: Sequence[str] | None = None) -> dict[str, Primary]:
     """Return the primary contrasts, over all sources or some."""
@@ -288,11 +278,17 @@ def fresh(study: Study) -> list[str]:
     return [name for name in study.sources() if name not in PROTOTYPE]
 
 
-def least_m(study: Study, measure: str, dose: float = DOSE) -> int | None:
-    """Return the least number of refusals with an interval of gains above the least gain."""
+def least_m(study: Study, dose: float = DOSE) -> int | None:
+    """Return the least number of refusals with intervals of gains above the least gains.
+
+    They are gains in both measures, over doing nothing and over the best that knows nothing.
+    """
     for m in M:
-        gains = study.gains(measure, f"refusal_weights_{m}", BLIND, dose)
-        if estimate(gains)[1] > LEAST[measure]:
+        gains = [
+            (LEAST[measure], estimate(study.gains(measure, f"refusal_weights_{m}", other, dose)))
+            for measure, other in itertools.product(MEASURES, (NOTHING, BLIND))
+        ]
+        if all(low > least for least, (_, low, _) in gains):
             return m
     return None
 
@@ -377,21 +373,28 @@ def dropped(study: Study) -> dict[str, bool]:
     ]
     rates = on_people(study, RESTORATION_DISTANCE, "rate_weights")
     return {
-        "more than 200 refusals are needed": None in [least_m(study, one) for one in MEASURES],
+        "more than 200 refusals are needed": least_m(study) is None,
         "borderline bias gains nothing": not all(low > 0 for _, low, _ in borderline),
-        "true rates harm on people's labels": any(gain < 0 for gain in rates.values()),
+        **({"true rates harm on people's labels": min(rates.values()) < 0} if rates else {}),
     }
+
+
+def less_at_borderline(study: Study, other: str) -> Estimate:
+    """Return how much less distance the told gap gains over another with borderline than with label bias."""
+    label, borderline = (
+        study.gains(RESTORATION_DISTANCE, "gap_weights", other, DOSE, (kind,)) for kind in KINDS
+    )
+    return estimate((label - borderline).dropna())
 
 
 def claims(study: Study) -> dict[str, bool]:
     """Return the claims that were written before the run, and whether they hold."""
     first, second = (one.shown for one in primaries(study).values())
-    kinds = [study.gains(RESTORATION_DISTANCE, "gap_weights", NOTHING, DOSE, (kind,)) for kind in KINDS]
     small = [estimate(study.gains(one, "refusal_weights_50", NOTHING, DOSES[0])) for one in MEASURES]
     return {
         "told_refusals": first,
         "told_half": second,
-        "told_borderline": estimate((kinds[0] - kinds[1]).dropna())[1] > 0,
+        "told_borderline": less_at_borderline(study, NOTHING)[1] > 0,
         "told_small": all(low > 0 for _, low, _ in small),
         "told_harm": harm(study, "gap_weights_feared_10", TREE)[AGREEMENT][0] > MOST_HARM,
         "told_persons": estimate(study.gains(AGREEMENT, REFIT, "gap_weights", DOSE))[1] > 0,

@@ -34,6 +34,12 @@ def points(lines: Iterable[str]) -> str:
     return "\n".join(fill(f"- {line}", _WIDTH, subsequent_indent="  ") for line in lines)
 
 
+def sections(parts: Mapping[str, str]) -> str:
+    """Return a page of texts under their headings, the first of which is the title."""
+    texts = [f"{'#' * (1 + (i > 0))} {title}\n\n{text}" for i, (title, text) in enumerate(parts.items())]
+    return "\n\n".join(texts) + "\n"
+
+
 def listed(texts: Sequence[str]) -> str:
     """Return texts with commas and an "and"; "none" if there is none."""
     return f"{', '.join(texts[:-1])} and {texts[-1]}" if len(texts) > 1 else "".join(texts) or WORDS[0]

@@ -15,7 +15,7 @@ from benchmark.columns import BLIND, UNTREATED
 from benchmark.statistics.cells import Array
 from benchmark.statistics.recommendation import EQUAL
 
-NOTHING, DROP, AVERAGE, KIND, WRONG_KIND = "nothing", "drop", "average", "kind", "wrong_kind"
+NOTHING, DROP, AVERAGE, KIND, WRONG_KIND = "nothing", "drop", "average", "kind_and_dose", "wrong_kind"
 DATA, RANDOM, ORACLE = "data", "random", "oracle"
 
 LETTERS = {

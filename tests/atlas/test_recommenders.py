@@ -26,6 +26,7 @@ from benchmark.atlas.regret import REGRET_COLUMNS, power_of_rule, verdict
 from benchmark.atlas.scenarios import Scenarios, scenarios_of
 from benchmark.atlas.tables import read_table, read_tables
 from benchmark.errors import ReportError
+from benchmark.techniques.knowledge import FACTS
 from tests.helpers.atlases import TOLD, Gain, alike, by_kind, by_rate, write_atlas
 
 
@@ -94,14 +95,17 @@ def test_all_recommenders_are_compared_for_both_goals(tmp_path: Path) -> None:
     assert [{*part.choices} for part in parts] == [{*LETTERS, "gap"}, {*LETTERS}]
 
 
-def test_blind_rules_choose_no_technique_that_is_told_something(tmp_path: Path) -> None:
+@pytest.mark.parametrize("state", FACTS)
+def test_blind_rules_choose_no_technique_that_is_told_something(tmp_path: Path, state: str) -> None:
     whole, features = scenarios(tmp_path, alike)
+    whole = replace(whole, knows=tuple(state if knows == "gap" else knows for knows in whole.knows))
     choices = recommended(whole, features)
     chosen = {name: {*" ".join(choice.chosen).split()} for name, choice in choices.items()}
-    assert chosen.pop("gap") == {TOLD}
+    assert chosen.keys() == {*LETTERS, state}
+    assert chosen.pop(state) == {TOLD}
     assert not any(TOLD in names for names in chosen.values())
-    assert choices["gap"].score.mean() < choices[ORACLE].score.mean() - 0.02
-    assert "gap" not in recommended(whole, features, told=False)
+    assert choices[state].score.mean() < choices[ORACLE].score.mean() - 0.02
+    assert state not in recommended(whole, features, told=False)
 
 
 def test_the_power_of_the_rule_grows_with_what_advice_takes() -> None:

@@ -1,6 +1,6 @@
 """What the atlas says of advice: findings and figure, from its committed tables.
 
-``python -m tools.findings.atlas`` writes ``FINDINGS.md`` and the figure anew, and
+``python -m tools.findings.atlas`` writes ``FINDINGS.md``, ``NUMBERS.md`` and the figure anew, and
 ``tests/findings/test_atlas.py`` holds them. ``experiments/atlas.toml`` has the question, rules and claims.
 """
 
@@ -17,26 +17,28 @@ from pathlib import Path
 import pandas as pd
 
 from benchmark.atlas.adviser import Adviser
-from benchmark.atlas.comparison import Compared, compared
+from benchmark.atlas.comparison import CHOICES
 from benchmark.atlas.description import tables_digest
-from benchmark.atlas.recommenders import LETTERS, NOTHING, ORACLE, cluster_means
-from benchmark.atlas.regret import ALL, DOSE, NAMED, rows_of
+from benchmark.atlas.recommenders import LETTERS, NOTHING, ORACLE, RANDOM, WRONG_KIND, cluster_means
+from benchmark.atlas.regret import DOSE, NAMED, PRIMARY, rows_of
 from benchmark.columns import EQUALISE, GOALS, RESTORE
 from benchmark.figures import style
 from benchmark.figures.page import Page, RowLabels
 from benchmark.statistics.restoration import NO_REFERENCE, NOTHING_TO_UNDO
 from benchmark.text.markdown import table
 from benchmark.text.words import p_value
-from benchmark.text.writing import write_json
+from benchmark.text.writing import PACKED, write_json
 from tools.estimates import draw_estimate, three, told
-from tools.pages import finding, write_all
+from tools.pages import finding, listed, points, sections, write_all
 
 ROOT = Path(__file__).resolve().parents[2]
 FOLDER = ROOT / "results" / "atlas"
 FROZEN = FOLDER / "frozen.json"
 """Digests of released tables, by version: a test holds the tables of a version that was released."""
 
-FINDINGS, FIGURE = FOLDER / "FINDINGS.md", FOLDER / "figures" / "regret.png"
+FINDINGS, NUMBERS, FIGURE = FOLDER / "FINDINGS.md", FOLDER / "NUMBERS.md", FOLDER / "figures" / "regret.png"
+TITLE = "What must you know to undo a bias, on data that advice has not seen?"
+_SHARES = ("half", "three quarters")
 _SHORT = re.compile(r"\b0(?=\.\d)")  # numbers stand without a 0 before the point, as in the table
 
 
@@ -46,50 +48,86 @@ def adviser() -> Adviser:
     return Adviser.of(FOLDER)
 
 
-@cache
-def sets() -> dict[tuple[str, str], Compared]:
-    """Return the compared recommenders by goal and kind of scenarios."""
-    return {(part.goal, part.kind): part.at_dose() for part in compared(adviser().tables)}
-
-
 def findings() -> str:
     """Return the page of findings."""
-    verdicts, doses = adviser().verdicts, adviser().doses
-    shown = [(goal, dose) for (goal, dose), verdict in verdicts.items() if verdict.advice in verdict.by]
+    shown: dict[str, list[str]] = {}
+    for (goal, dose), verdict in adviser().verdicts.items():
+        if verdict.advice in verdict.by:
+            shown.setdefault(goal, []).append(f"{dose:g}")
     n_clusters = int(rows_of(adviser().recommenders, RESTORE).loc[NOTHING, "n_clusters"])
-    worth = "Advice beats simple rules on data that it has not seen to " + " and to ".join(
-        f"{goal} at dose {dose:g}" for goal, dose in shown
-    )
+    places = " and ".join(f"to {goal} at dose {listed(doses)}" for goal, doses in shown.items())
+    worth = f"By distance, advice beats simple rules on unseen data: {places}"
     if not shown:
         worth = (
             "Without knowledge of the bias, advice by kind, dose or features is not shown to beat simple "
-            "rules on data that it has not seen. This holds for both goals and each dose"
+            "rules on data that it has not seen, for both goals and each dose"
         )
+    fates = adviser().claims["fate"].value_counts()
     reading = [
-        "**How to read it.** Regret: how much farther from the goal a choice is than the best technique that "
-        "knows nothing, chosen on other splits. Below 0 it is nearer. Percent: agreement with the clean "
-        f"model. Brackets: 95 % intervals, not corrected. Claims are told at dose {DOSE:g}.",
-        "**Named contrasts** are corrected together by Holm's method. They are shown if regret is less and "
-        "agreement is more.",
-        "**Power of the rule**: the lower one of advice by kind and by features.",
-        *_nothing_to_restore(),
-        *(
-            f"{claim['text']} **{claim['fate'].capitalize()}**: {_SHORT.sub('', claim['evidence'])}."
-            for claim in adviser().claims.to_dict("records")
-        ),
+        "**How to read it.** Regret to restore: how much farther from the clean model a choice is than the "
+        "best technique that knows nothing, chosen on other splits. Below 0 it is nearer. Percent: agreement "
+        "with the clean model. Brackets: 95 % intervals, not corrected.",
+        f"**Told.** {_named_in_words()}",
+        f"**Power of the rule.** {_power_in_words()}",
+        _nothing_to_restore(),
+        "**Claims written before the run**: "
+        + ", ".join(f"{n} {fate}" for fate, n in fates.items())
+        + " ([each](NUMBERS.md#claims-written-before-the-run)).",
         *_to_run(),
         "**What would change our mind.** More groups of datasets: advice that wins by less is not seen here.",
     ]
     picture = "![Regret of each recommender, with a dot for each group of datasets](figures/regret.png)"
-    title = "What must you know to undo a bias, on data that advice has not seen?"
-    tables = [_table(RESTORE, doses), _named(), _table(EQUALISE, doses), _power()]
-    return finding(title, f"**{worth}, over {n_clusters} groups of datasets.**", picture, tables, reading)
+    answer = (
+        f"**{worth}.** It was checked on {n_clusters} groups of datasets. {_primary()} "
+        "All goals and choices: [numbers](NUMBERS.md)."
+    )
+    names = [*(name for name in LETTERS if name not in (WRONG_KIND, RANDOM, ORACLE)), *adviser().states]
+    return finding(TITLE, answer, picture, [_table(RESTORE, names)], reading)
 
 
-def _table(goal: str, doses: Sequence[float]) -> str:
-    """Return the table of recommenders for a goal, by dose: what they know comes first."""
-    frames = [rows_of(adviser().recommenders, goal, dose) for dose in doses]
-    names = [*LETTERS, *adviser().tellings] if goal == RESTORE else [*LETTERS]
+def _primary() -> str:
+    """Return the answer to the primary question, by the larger p-value of distance's and agreement's."""
+    contrasts = [_contrast(name, other, DOSE) for name, other in PRIMARY]
+    p = max(float(row["p_corrected"]) for row in contrasts if row is not None)
+    alpha = adviser().atlas.rules.alpha
+    shown = "shown" if p <= alpha else "not shown"
+    return (
+        f"To restore at dose {DOSE:g}, advice from features is {shown} to be nearer than both simple rules "
+        f"and to agree more (p {p_value(p, alpha)})."
+    )
+
+
+def numbers() -> str:
+    """Return the page of all numbers behind the findings."""
+    claims = [
+        f"{claim['text']} **{claim['fate'].capitalize()}**: {_SHORT.sub('', claim['evidence'])}."
+        for claim in adviser().claims.to_dict("records")
+    ]
+    parts = {
+        "Numbers of advice on data that it has not seen": points(_NOTES),
+        "To restore": _table(RESTORE, [*LETTERS, *adviser().tellings]),
+        "Named contrasts to restore": _named(),
+        "To equalize": _table(EQUALISE, [*LETTERS]),
+        "How often such atlases would print advice": _power(),
+        "Claims written before the run": points(claims),
+    }
+    return sections(parts)
+
+
+_NOTES = (
+    "Written by `python -m tools.findings.atlas`. [The findings](FINDINGS.md) say what follows, "
+    "[the experiment](../../experiments/atlas.toml) has the rules, written before the run.",
+    "Regret: how much farther from the goal a choice is than the best technique that knows nothing, chosen "
+    "on other splits. Percent: agreement with the clean model. Brackets: 95 % intervals, not corrected.",
+    "Named contrasts are corrected together by Holm's method. They are shown if regret is less and agreement "
+    "is more.",
+    f"Claims are told at dose {DOSE:g}. The power is the lower one of advice by kind and by features.",
+)
+
+
+def _table(goal: str, names: Sequence[str]) -> str:
+    """Return the table of some recommenders for a goal, by dose: what they know comes first."""
+    frames = [rows_of(adviser().recommenders, goal, dose) for dose in adviser().doses]
     lines = []
     for name in names:
         if name != ORACLE and any(name in frame.index for frame in frames):  # its regret is 0 by definition
@@ -98,7 +136,7 @@ def _table(goal: str, doses: Sequence[float]) -> str:
             )
             values = [_regret(frame.loc[name], goal) if name in frame.index else "" for frame in frames]
             lines.append([*words, *values])
-    return table(["knows", f"to {goal}", *(f"dose {dose:g}" for dose in doses)], lines)
+    return table(["knows", f"to {goal}", *_headings()], lines)
 
 
 def _regret(row: pd.Series, goal: str) -> str:
@@ -115,18 +153,30 @@ def _to_run() -> list[str]:
 
 def _named() -> str:
     """Return the table of named contrasts to restore, by dose."""
-    frames = {
-        (dose, other): rows_of(adviser().recommenders, RESTORE, dose, against=other)
-        for dose in adviser().doses
-        for _, other in NAMED
-    }
     lines = []
     for name, other in NAMED:
-        rows = [frames[dose, other] for dose in adviser().doses]
-        if any(name in frame.index for frame in rows):
+        rows = {dose: _contrast(name, other, dose) for dose in adviser().doses}
+        if any(row is not None for row in rows.values()):
             title = f"{adviser().title(name)}, against {adviser().title(other)}"
-            lines.append([title, *(_lessened(f.loc[name]) if name in f.index else "" for f in rows)])
-    return table(["named contrast to restore", *_headings()], lines)
+            lines.append([title, *("" if row is None else _lessened(row) for row in rows.values())])
+    return table(["named contrast", *_headings()], lines)
+
+
+def _contrast(name: str, other: str, dose: float) -> pd.Series | None:
+    """Return the row of a contrast to restore, if there is one."""
+    rows = rows_of(adviser().recommenders, RESTORE, dose, against=other)
+    return rows.loc[name] if name in rows.index else None
+
+
+def _named_in_words() -> str:
+    """Return the named contrasts of what is told, at the dose of claims."""
+    texts = []
+    for name, other in NAMED[1:]:
+        row = _contrast(name, other, DOSE)
+        if row is not None:
+            texts.append(f"{adviser().title(name).capitalize()}: {_lessened(row)}.")
+    head = f"Less regret at dose {DOSE:g} than the best on average elsewhere, with p by Holm's method. "
+    return head + " ".join(texts) if texts else "Nothing is told in these tables."
 
 
 def _headings() -> list[str]:
@@ -146,51 +196,67 @@ def _lessened(row: pd.Series) -> str:
 
 def _power() -> str:
     """Return the table of the power of the rule that lets advice be printed."""
-    lines = []
-    for goal in GOALS:
-        for i, share in enumerate(("half", "three quarters")):
-            powers = [
-                [e.power[i] for e in adviser().verdicts[goal, dose].by.values() if not isnan(e.power[i])]
-                for dose in adviser().doses
-            ]
-            texts = [f"{100 * min(some):.0f} %" if some else "nothing is left" for some in powers]
-            lines.append([f"{goal}, {share} of what the simple rule leaves", *texts])
-    return table(["such atlases would print advice that takes, to", *_headings()], lines)
+    lines = [
+        [
+            f"{goal}, if it takes {share} of what the simple rule leaves",
+            *(_printed(goal, i, d) for d in adviser().doses),
+        ]
+        for goal in GOALS
+        for i, share in enumerate(_SHARES)
+    ]
+    return table(["to", *_headings()], lines)
 
 
-def _nothing_to_restore() -> list[str]:
-    """Return a point on scenarios with nothing to restore."""
+def _power_in_words() -> str:
+    """Return the power of the rule at the dose of claims."""
+    texts = [f"{_printed(goal, 0, DOSE)} to {goal}" for goal in GOALS]
+    return (
+        f"Take advice that saves {_SHARES[0]} of what the simple rule leaves, at dose {DOSE:g}. So many such "
+        f"atlases would print it: {' and '.join(texts)}."
+    )
+
+
+def _printed(goal: str, share: int, dose: float) -> str:
+    """Return how often advice would be printed that takes a share of what the simple rule leaves."""
+    by = adviser().verdicts[goal, dose].by.values()
+    powers = [evidence.power[share] for evidence in by if not isnan(evidence.power[share])]
+    return f"{100 * min(powers):.0f} %" if powers else "nothing is left"
+
+
+def _nothing_to_restore() -> str:
+    """Return a sentence on scenarios with nothing to restore."""
     reasons = adviser().undo_reasons
     counts = {reason: int((reasons == reason).sum()) for reason in (NOTHING_TO_UNDO, NO_REFERENCE)}
-    return [
+    return (
         f"**Nothing to restore.** In {counts[NO_REFERENCE]} of {len(reasons):,} scenarios the clean model "
         f"answers nearly all alike. In {counts[NOTHING_TO_UNDO]} others the bias moves little."
-    ]
+    )
 
 
 def draw() -> bytes:
     """Draw the regret of each recommender for both goals, a dot for each group of datasets."""
-    choices = sets()[RESTORE, ALL].choices
-    names = [name for name in [*LETTERS, *adviser().tellings] if name in choices and name != ORACLE]
+    choices = pd.read_csv(FOLDER / f"{CHOICES}{PACKED}")
+    choices = choices[choices["level"] == DOSE].assign(regret=choices["score"] - choices["oracle"])
+    of = dict(list(choices.groupby(["goal", "recommender"])))
+    names = [name for name in [*LETTERS, *adviser().states] if name != ORACLE and (RESTORE, name) in of]
     labels = RowLabels([adviser().title(name) for name in names])
     with style.styled():
         page = Page(
             2,
             2,
             panel=(3.0, 0.3 * len(names)),
-            title="What must you know to undo a bias, on data that advice has not seen?",
+            title=TITLE,
             subtitle=f"Dose {DOSE:g}. A dot for each group of datasets; black: means with 95 % intervals.",
             notes=["Regret: distance to the goal, less that of the best technique that knows nothing."],
             panel_titles=list(GOALS),
         )
         for number, (axes, goal) in enumerate(zip(page.panels, GOALS, strict=True)):
-            part = sets()[goal, ALL]
             axes.axvline(0, **style.RULE)
             for row, name in enumerate(names):
-                if name not in part.choices:
+                if (goal, name) not in of:
                     continue
-                regret = part.choices[name].score - part.choices[ORACLE].score
-                dots = cluster_means(part.scenarios.frame, regret)[0].to_numpy()
+                here = of[goal, name].reset_index(drop=True)
+                dots = cluster_means(here, here["regret"].to_numpy())[0].to_numpy()
                 axes.scatter(dots, [row] * len(dots), s=12, color=style.BLUE, alpha=0.6, lw=0, zorder=2)
                 line = rows_of(adviser().recommenders, goal).loc[name]
                 estimate = (float(line["regret"]), float(line["regret_low"]), float(line["regret_high"]))
@@ -200,8 +266,8 @@ def draw() -> bytes:
 
 
 def pages() -> dict[Path, bytes]:
-    """Return the findings by their file."""
-    return {FINDINGS: findings().encode()}
+    """Return the pages by their files."""
+    return {FINDINGS: findings().encode(), NUMBERS: numbers().encode()}
 
 
 def frozen() -> dict[str, str]:
