@@ -249,11 +249,14 @@ def answer(study: Study) -> str:
     numbers = []
     for name, one in own.items():
         gains = " and ".join(told(exact(gains), three) for gains in one.gains.values())
-        more = f"over doing nothing {both(study, name, NOTHING)}"
-        numbers.append(f"{PRIMARY[name].capitalize()}: {gains} (p {p_text(one.p)}); {more}.")
+        numbers.append(f"{PRIMARY[name].capitalize()}: {gains} (p {p_text(one.p)}).")
+    names = ("refusal_weights_50", NOTHING, BLIND)
+    agrees = [f"{100 * study.values(AGREEMENT, name, DOSE).mean():.1f} %" for name in names]
     return (
-        f"**{head.strip()}** Gains in agreement with the clean model and in distance to it are at dose "
-        f"{two(DOSE)}, over {len(study.sources())} sources. {' '.join(numbers)}"
+        f"**{head.strip()}** Told of 50 refusals, models decide as the clean model does on {agrees[0]} of "
+        f"the people. Doing nothing agrees on {agrees[1]}, the best that knows nothing on {agrees[2]}. These "
+        f"are means at dose {two(DOSE)}, over {len(study.sources())} sources. Gains in agreement and in "
+        f"distance, over the best: {' '.join(numbers)}"
     )
 
 
@@ -291,9 +294,9 @@ def findings(study: Study) -> str:
         "logistic regression, averaged. *Dose*: the added label gap. A row is the best technique with this "
         "knowledge on the other sources, by each measure. Brackets: 95 %. The refit's rows are drawn anew, "
         "which lowers its agreement.",
-        f"**Worth.** Over doing nothing, 50 refusals gain {worth[0]} at {two(DOSES[0])}, and {worth[-1]} at "
-        f"{two(DOSES[-1])}. Over the best that knows nothing, they gain {apart[0]} at {two(DOSE)}. That is "
-        f"{apart[1]}.",
+        f"**Worth.** Over doing nothing, 50 refusals gain {worth[0]} at {two(DOSES[0])}. They gain "
+        f"{worth[1]} at {two(DOSES[1])}, and {worth[2]} at {two(DOSES[2])}. Over the best, they gain "
+        f"{apart[0]} at {two(DOSE)}. That is {apart[1]}.",
         f"**How many** refusals are enough? {listed(least).capitalize()}, of {M[0]} to {M[-1]}. Enough: "
         "intervals above .005 of agreement and .010 of distance, over doing nothing and over the best.",
         f"**How wrong.** With C4.5 at {two(DOSES[0])}, a told gap gains nothing from about "
@@ -465,14 +468,10 @@ def draw(study: Study) -> bytes:
 
 def claims(study: Study) -> str:
     """Return the claim that rests on the study."""
-    name = "refusal_weights_50"
-    own = study_of.primaries(study)[name].gains
-    agrees = [f"{100 * study.values(AGREEMENT, one, DOSE).mean():.1f} %" for one in (name, NOTHING, BLIND)]
+    own = study_of.primaries(study)["refusal_weights_50"].gains
     half = [(high - low) / 2 for _, low, high in map(estimate, own.values())]
     parts = {
-        "Claim": f"{answer(study).replace('**', '')} Told by {PRIMARY[name]}, models decide on {agrees[0]} "
-        f"of the people as the clean one does. Doing nothing agrees on {agrees[1]}, the best that knows "
-        f"nothing on {agrees[2]}. Details: [study](../results/told/FINDINGS.md), "
+        "Claim": f"{answer(study).replace('**', '')} Details: [study](../results/told/FINDINGS.md), "
         "[numbers](../results/told/NUMBERS.md).",
         "Estimand": "The mean gain in [agreement and distance](statistics.md#restored-or-only-evened-out) "
         "over the best technique that knows nothing. This technique is chosen on the other sources.",
