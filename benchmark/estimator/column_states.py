@@ -143,13 +143,8 @@ def raw_column(name: str, values: pd.Series[Any]) -> RawColumn:
             got=type(values.iloc[0]).__name__,
             remedy="convert them to text or numbers, or leave the column out",
         ) from None
-    texts = [*map(_text, distinct), *[""] * bool((codes < 0).any())]  # the code of a missing value is -1
+    texts = [*map(text_of, distinct), *[""] * bool((codes < 0).any())]  # the code of a missing value is -1
     return RawColumn.from_written(name, texts, codes)
-
-
-def texts_of(values: pd.Series[Any]) -> list[str]:
-    """Return the value of each row as text, as groups are named."""
-    return [_text(value) for value in values]
 
 
 def learn_feature(name: str, values: pd.Series[Any], min_count: int) -> LearnedColumn:
@@ -180,7 +175,7 @@ def learn_groups(
     ``deprived`` is a value or a list of values; None leaves the deprived group open. A rare value is a group
     of its own. Rows without a group are a :class:`RowsError`.
     """
-    named = [] if deprived is None else [*map(_text, _listed(deprived))]
+    named = [] if deprived is None else [*map(text_of, _listed(deprived))]
     learned = _categories(name, values)
     marks = MISSING_MARKS.difference(named) if learned is None else frozenset({""})
     raw = replace(raw_column(name, values), marks=marks)
@@ -197,7 +192,7 @@ def learn_groups(
     if learned is not None:
         # Declared categories may have no rows.
         present = values.cat.remove_unused_categories().cat.categories
-        _require_present(name, named, list(map(_text, present)))
+        _require_present(name, named, list(map(text_of, present)))
         members = tuple(state for state in learned.column.states if is_one_of(state, named))
         return replace(learned, missing=-1, rest=-1), members
     _require_present(name, named, raw.values)
@@ -260,7 +255,7 @@ def _categories(name: str, values: pd.Series[Any]) -> LearnedColumn | None:
     """Return a categorical column with its categories as states, and a state for missing values; or None."""
     if not isinstance(values.dtype, pd.CategoricalDtype):
         return None
-    states, codes = [_text(label) for label in values.cat.categories], np.asarray(values.cat.codes)
+    states, codes = [text_of(label) for label in values.cat.categories], np.asarray(values.cat.codes)
     lacking = bool((codes < 0).any()) or not states
     if lacking and MISSING not in states:
         states.append(MISSING)
@@ -280,7 +275,7 @@ def _categories(name: str, values: pd.Series[Any]) -> LearnedColumn | None:
     return _with_rest(Column(name, spec.states, spec.ordered), spec, known, missing, usual)
 
 
-def _text(value: object) -> str:
+def text_of(value: object) -> str:
     """Return a value as text; a whole number has the same text as integer and as float."""
     if isinstance(value, float | np.floating):
         number = float(value)

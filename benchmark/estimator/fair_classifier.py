@@ -31,7 +31,7 @@ from benchmark.estimator.column_states import (
     RowsError,
     learn_feature,
     learn_groups,
-    texts_of,
+    text_of,
 )
 from benchmark.estimator.told import Told, UseError
 from benchmark.registry import plugin_modules
@@ -292,7 +292,7 @@ class FairClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
             self.schema_ = _schema(self._columns, sensitive, deprived)
             table = self._table(frame, [*codes, favorable.astype(np.int16)])
         index, weights = X.index if isinstance(X, pd.DataFrame) else None, self._weights(sample_weight, table)
-        told = Told(table, index, texts_of(values), self._favorable, weights)
+        told = Told(table, index, [*map(text_of, values)], self._favorable, weights)
         return technique, table, self._tools(weights, told.knowledge(self.told, technique))
 
     def _learn_classes(self, y: ArrayLike, n_rows: int) -> NDArray[np.bool_]:

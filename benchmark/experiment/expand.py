@@ -425,7 +425,9 @@ def narrow(
         cards = _own_datasets([name for name in datasets if name not in listed], experiment)
         chosen = (*(d for d in experiment.datasets if d.name in datasets), *cards)
     listed = [t.name for t in experiment.techniques]
-    kept, named = experiment.techniques, _techniques_of(plugins, experiment)
+    kept, tried = experiment.techniques, {entry.technique for entry in experiment.techniques}
+    theirs = [name for file in plugins for name in load_plugin(file)]
+    named = [TechniqueEntry(technique=name) for name in theirs if name not in tried]
     if techniques is not None:
         named = [entry for name in techniques for entry in _named_techniques(name)]
         named = [*_missing_baseline(named, experiment), *named]
@@ -469,13 +471,6 @@ def narrow(
                 raise ExperimentError(f"{name!r} is too small", expected=f"{least} or more", got=str(number))
             changes[name] = number
     return experiment.model_copy(update={**changes, "datasets": chosen})
-
-
-def _techniques_of(plugins: Iterable[str | Path], experiment: Experiment) -> list[TechniqueEntry]:
-    """Return an entry for each technique of the plugins that no entry of the experiment runs."""
-    theirs = [name for file in plugins for name in load_plugin(file)]
-    tried = {entry.technique for entry in experiment.techniques}
-    return [TechniqueEntry(technique=name) for name in theirs if name not in tried]
 
 
 def _named_techniques(name: str) -> list[TechniqueEntry]:
