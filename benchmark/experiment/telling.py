@@ -99,7 +99,7 @@ class Telling(BaseModel):
             "rates": "the rates" + (f", {errors}" if self.deprived or self.favored else ""),
             "bounds": f"the rate{f' {self.deprived:+g}' if self.deprived else ''} ±{self.width:g}",
             "refusals": f"{self.m} refusals",
-            "clean_rows": f"{self.m} audited rows",
+            "clean_rows": f"{self.m} clean rows",
         }[self.fact]
         said += f", {100 * self.wrong:g} % wrong" if self.wrong else ""
         return self.title or said + (", wrong kind" if self.kind == "wrong" else "")

@@ -40,7 +40,7 @@ from benchmark.statistics.hypothesis_tests import (
 )
 from benchmark.statistics.random_effects import prediction_intervals
 from benchmark.text.markdown import table
-from benchmark.text.writing import csv_text
+from benchmark.text.writing import SIX_DIGITS, csv_text
 from studies import told as study_of
 from studies.told import (
     ACCEPTED,
@@ -494,7 +494,7 @@ def files(study: Study) -> dict[Path, bytes]:
         FINDINGS: findings(study),
         NUMBERS: numbers(study),
         CLAIMS: page,
-        TABLE: csv_text(study_of.shipped(study)),
+        TABLE: csv_text(study_of.shipped(study), SIX_DIGITS),
     }
     return {path: text.encode() for path, text in own.items()}
 
