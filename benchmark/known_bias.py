@@ -34,7 +34,7 @@ TECHNIQUE = "rate_weights"
 _REFUSALS = 50  # to look at again
 _ERRS = 0.05  # share of verdicts that may be wrong, in the second interval that is shown
 _REPETITIONS = 5  # of a small run
-_USUAL_DOSE = 0.1  # for which the study is cited where no gap is known
+_USUAL_DOSE = 0.1  # for which the study is cited where no gap is feared
 
 
 @dataclass(frozen=True)
@@ -146,10 +146,12 @@ def known_text(
     )
 
 
-def look_again(drafted: Draft | None, file: str, file_options: FileOptions, learner: str) -> Markup:
+def look_again(
+    drafted: Draft | None, file: str, file_options: FileOptions, learner: str, dose: float = _USUAL_DOSE
+) -> Markup:
     """Return which number helps most against a bias, from how many people, and what to type, as Markdown.
 
-    It is empty if the deprived group of a file that was read has no refusal.
+    It is empty if the deprived group of a file that was read has no refusal. The study is cited at ``dose``.
     """
     n, width, group = _REFUSALS, None, "the deprived group"
     if drafted is not None:
@@ -159,6 +161,6 @@ def look_again(drafted: Draft | None, file: str, file_options: FileOptions, lear
             return Markup()
         gap = gap_from_refusals(deprived.rows, deprived.favorable, n, n // 3).gap
         width = (gap.high - gap.low) / 2
-    study = study_of("refusals", learner, _USUAL_DOSE, n)
+    study = study_of("refusals", learner, dose, n)
     command = typed("sample-refusals", file, file_options)
     return Markup(render_values("look_again", n=n, width=width, group=group, study=study, command=command))

@@ -68,8 +68,8 @@ def recommend(
     dose : float, optional
         The label gap that it may have added; 0.1 unless given.
     knows : str, default "nothing"
-        What is known of it: a state of knowledge of the atlas, such as "gap" or "refusals_50". The text has
-        all of them.
+        What is known of it: a state of knowledge of the atlas, such as "gap" or "refusals_50". Told
+        nothing, the text has all of them.
     stage : {"pre", "in", "post"}, optional
         What may be changed: the data, the training, or the predictions.
     classifier : str, default "c45"
@@ -121,19 +121,21 @@ def advised(
     """
     features = None if drafted is None else data_features(drafted.rows, drafted.persons)
     adviser = Adviser.of(None if atlas is None else Path(atlas))
-    advices = [adviser.advise(goal, features=features, **question) for goal in goals]
-    told = adviser.advise_told(features=features, **question) if RESTORE in [a.goal for a in advices] else []
+    advices = [adviser.advise(goal, features=features, knows=knows, **question) for goal in goals]
+    untold = knows == BLIND and RESTORE in [advice.goal for advice in advices]
+    told = adviser.advise_told(features=features, **question) if untold else []
     named = [advice.technique for advice in advices if advice.technique not in ("", *TRIED_BY_QUICK)]
     more = f" --techniques {' '.join(dict.fromkeys(named))}" if named else ""
     known = [advice for advice in advices if advice.technique] or advices
     asked = advices[0].question
     assert asked is not None
+    seen = untold and asked.bias != "selection"  # where people are missing, no refusal is wrong
     text = render_values(
         "recommend",
         advices=advices,
         read=drafted and drafted.reading,
         question=asked,
-        condition=condition_of(asked),
+        condition=condition_of(asked, adviser.tellings.get(knows)),
         told=told,
         tellings=adviser.tellings,
         evidence=WORDS["grade"][known[0].grade],
@@ -142,9 +144,7 @@ def advised(
         name_of=name_of,
         few=few,
         inf=math.inf,
-        command=typed("quick", file, file_options) + more,
-        again=look_again(drafted, file, file_options, str(asked.learner)) if RESTORE in goals else "",
+        command=advices[0].usage if knows != BLIND else typed("quick", file, file_options) + more,
+        again=look_again(drafted, file, file_options, str(asked.learner), asked.dose) if seen else "",
     )
-    if knows != BLIND:
-        advices = [adviser.advise(goal, features=features, knows=knows, **question) for goal in goals]
     return text, advices

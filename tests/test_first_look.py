@@ -137,7 +137,7 @@ def test_a_first_look_at_a_frame_ends_in_a_report_and_goes_on(capsys: pytest.Cap
     lines = text.splitlines()
     assert len(lines) <= 30
     assert lines[2].startswith(
-        "To undo a bias, look at 50 refusals of f again: how many are wrong tells its true rate"
+        "To undo wrong refusals, look at 50 refusals of f again: how many are wrong tells its true rate"
     )  # after two lines on cells
     assert "The deprived group was not named: it is gender = 'f'" in text
     assert "\nRead: 400 rows, 4 of 4 columns; repaid = 1 against 0; gender = f (196 rows, 50 %" in text

@@ -180,9 +180,8 @@ def test_break_even_and_evidence_come_from_the_study(tmp_path: Path, monkeypatch
     assert "If the true gap is below .05, doing nothing is better" in said
     hint = look_again(drafted(), "my people.csv", FileOptions.of(**ROLES), "c45")
     assert "look at 50 refusals of f again" in hint
-    assert (
-        "On 31 other files the told model agreed more with the unbiased one by +.017 [+.009, +.025]" in hint
-    )
+    assert "On 31 other files with a planted gap of .10 and correct verdicts, agreement with" in hint
+    assert "changed by +.017 [+.009, +.025]" in hint
     assert f"betabench sample-refusals 'my people.csv' {' '.join(TYPED)}" in hint
 
 

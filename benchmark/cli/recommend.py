@@ -21,7 +21,7 @@ def add_options(option: Options) -> None:
     option("--dose DOSE", "the label gap that the bias may have added; default: 0.1", type=float)
     option(
         "--knows STATE",
-        "what you know of it, such as gap or refusals_50; default: nothing",
+        "what you know of it, such as gap or refusals_50; default: nothing, and then all states are shown",
         default="nothing",
     )
     option("--stage STAGE", "what may be changed: pre (the data), in (the training), post (the predictions)")

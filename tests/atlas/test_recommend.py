@@ -63,9 +63,30 @@ def test_what_is_known_is_the_first_axis(world: World, capsys: pytest.CaptureFix
     assert told.usage == "FairClassifier('gap_weights', told={'kind': ..., 'gap': ...}, sensitive=...)"
     assert main(["recommend", "--goal", "restore", "--atlas", str(world(alike))]) == 0
     text = " ".join(capsys.readouterr().out.split())
-    assert text.startswith("To undo a bias, look at 50 refusals of the deprived group again")
+    assert text.startswith("To undo wrong refusals, look at 50 refusals of the deprived group again")
     assert "To restore decisions, told nothing, try leaving the group out" in text
     assert "Told the gap: try gap_weights (distance to .050, agreement to" in text
+
+
+@pytest.mark.parametrize(
+    ("asked", "said", "unsaid"),
+    [
+        (
+            ["--knows", "gap"],
+            "how much the deprived group's rate of favorable labels is too low",
+            "sample-refusals",
+        ),
+        (["--bias", "selection"], "Told the gap: try gap_weights", "sample-refusals"),
+        (["--dose", "0.05"], "with a planted gap of .05 and correct verdicts", "gap of .10"),
+    ],
+)
+def test_what_is_known_feared_and_how_much_decides_what_is_to_be_found_out(
+    world: World, capsys: pytest.CaptureFixture[str], asked: list[str], said: str, unsaid: str
+) -> None:
+    assert main(["recommend", "--goal", "restore", "--atlas", str(world(alike)), *asked]) == 0
+    text = " ".join(capsys.readouterr().out.split())
+    assert said in text
+    assert unsaid not in text
 
 
 def test_what_is_nearer_and_agrees_less_is_not_to_be_tried(tmp_path: Path) -> None:
