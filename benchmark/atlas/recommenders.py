@@ -261,8 +261,6 @@ def _fit(design: Array, gain: Array, weights: Array, target: Array) -> Array:
 
     A penalty stands beside the weighted mean of squared errors.
     """
-    from sklearn.linear_model import Ridge
-
     share = weights / weights.sum()
     center = share @ design
     spread = np.sqrt(share @ (design - center) ** 2)
@@ -270,16 +268,22 @@ def _fit(design: Array, gain: Array, weights: Array, target: Array) -> Array:
     # A feature that is missing in the target counts as average.
     X, Z = (design - center) / spread, np.nan_to_num((target - center) / spread)
     fitted = np.full((len(PENALTIES), len(target), gain.shape[1]), np.nan)
-    present, pattern = np.unique(np.isfinite(gain), axis=1, return_inverse=True)
-    for number, rows in enumerate(present.T):  # techniques that were tried in the same scenarios
+    present = np.isfinite(gain)
+    _, first, pattern = np.unique(
+        np.packbits(present, axis=0), axis=1, return_index=True, return_inverse=True
+    )
+    for number, rows in enumerate(present.T[first]):  # techniques that were tried in the same scenarios
         if rows.sum() < 2:
             continue
         columns = np.flatnonzero(pattern.ravel() == number)
         w, y = weights[rows] / weights[rows].sum(), gain[np.ix_(rows, columns)]
-        # One fit for all penalties: each has a copy of the targets.
-        ridge = Ridge(np.repeat(PENALTIES, len(columns)), solver="svd")
-        ridge.fit(X[rows], np.tile(y, len(PENALTIES)), sample_weight=w)
-        fitted[:, :, columns] = ridge.predict(Z).reshape(len(Z), len(PENALTIES), -1).swapaxes(0, 1)
+        # Axes of the weighted features serve all penalties.
+        middle, level = w @ X[rows], w @ y
+        own = X[rows] - middle
+        size, axes = np.linalg.eigh(own.T * w @ own)
+        slopes = axes.T @ own.T * w @ (y - level)
+        along = (Z - middle) @ axes
+        fitted[:, :, columns] = [along / (size + penalty) @ slopes + level for penalty in PENALTIES]
     return fitted
 
 
