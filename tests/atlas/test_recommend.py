@@ -404,6 +404,21 @@ def test_what_helps_in_general_and_harms_here_is_not_recommended_here(world: Wor
     assert here.record.mostly_failed
 
 
+def test_numbers_of_choices_by_features_are_not_told_as_those_of_one_technique(
+    world: World, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    atlas = Adviser.of(world(alike))
+    verdict = atlas.verdicts["restore", 0.1]
+    by = {name: replace(own, shown=name == "data") for name, own in verdict.by.items()}
+    atlas.verdicts["restore", 0.1] = replace(verdict, by=by)
+    monkeypatch.setattr(Adviser, "of", lambda _folder=None: atlas)
+    by_features, by_rule = (
+        str(recommend(frame, **asked)) for frame, asked in ((with_rates(0.5, 0.6), ROLES), (None, {}))
+    )
+    assert "sources choices so made changed the distance" in " ".join(by_features.split())
+    assert "sources it changed the distance" in " ".join(by_rule.split())
+
+
 def test_advice_that_passed_is_not_denied_under_limits(world: World) -> None:
     atlas = Adviser.of(world(by_kind))
     limited = str(atlas.advise(bias="label", stage="pre"))
