@@ -261,6 +261,8 @@ def _fit(design: Array, gain: Array, weights: Array, target: Array) -> Array:
 
     A penalty stands beside the weighted mean of squared errors.
     """
+    from sklearn.linear_model import Ridge
+
     share = weights / weights.sum()
     center = share @ design
     spread = np.sqrt(share @ (design - center) ** 2)
@@ -277,13 +279,10 @@ def _fit(design: Array, gain: Array, weights: Array, target: Array) -> Array:
             continue
         columns = np.flatnonzero(pattern.ravel() == number)
         w, y = weights[rows] / weights[rows].sum(), gain[np.ix_(rows, columns)]
-        # Axes of the weighted features serve all penalties.
-        middle, level = w @ X[rows], w @ y
-        own = X[rows] - middle
-        size, axes = np.linalg.eigh(own.T * w @ own)
-        slopes = axes.T @ own.T * w @ (y - level)
-        along = (Z - middle) @ axes
-        fitted[:, :, columns] = [along / (size + penalty) @ slopes + level for penalty in PENALTIES]
+        # One fit for all penalties: each has a copy of the targets.
+        ridge = Ridge(np.repeat(PENALTIES, len(columns)), solver="svd")
+        ridge.fit(X[rows], np.tile(y, len(PENALTIES)), sample_weight=w)
+        fitted[:, :, columns] = ridge.predict(Z).reshape(len(Z), len(PENALTIES), -1).swapaxes(0, 1)
     return fitted
 
 
