@@ -139,7 +139,9 @@ def known_text(
             told=told,
             classifier=classifier,
             errs=_ERRS,
-            enough=gap / study.break_even if study and study.break_even > 0 else None,
+            enough=[gap / study.dose * end for end in (study.break_even, study.break_even_high)]
+            if study
+            else None,
             code=code if whole else code[code.index("model = ") : code.index("model.fit")],
             few=few,
         )

@@ -71,7 +71,7 @@ _NUMBERS = ("nothing", "refit", "told", "gain", "gain_low", "gain_high")
 COLUMNS = (
     *("learner", "dose", "fact", "m", "factor", "technique", "sources"),
     *(f"{measure}_{name}" for measure in ("distance", "agreement") for name in _NUMBERS),
-    *("break_even", "break_even_low", "harm_agreement", "harm_accuracy", "harm_acceptance"),
+    *("break_even", "break_even_high", "harm_agreement", "harm_accuracy", "harm_acceptance"),
 )
 """Columns of the table that the package ships."""
 
@@ -322,6 +322,16 @@ def break_even(study: Study, measure: str, dose: float, learners: Sequence[str] 
     return mean, low, high
 
 
+def least_gap(study: Study, measure: str, told: float, learners: Sequence[str] = (TREE,)) -> Estimate:
+    """Return the true gap below which telling a gap gains nothing over doing nothing, with its interval."""
+    name = {gap: name for name, gap in FEARED.items()}[told]
+    place = [(gap, KINDS_AT.get(gap, KINDS[:1]), learners) for gap in (0.0, *DOSES)]
+    gains = [estimate(study.gains(measure, name, NOTHING, *one)) for one in place]
+    away = [-one[0] for one in place]
+    mean, high, low = (max(-crossing(away, own, away[-1]), 0.0) for own in zip(*gains, strict=True))
+    return mean, low, high
+
+
 def rates_break_even(study: Study, measure: str, dose: float) -> float:
     """Return the error of both rates, in the worst of four directions, at which nothing is gained."""
 
@@ -424,8 +434,8 @@ def shipped(study: Study) -> pd.DataFrame:
             numbers = (*own, *estimate(study.gains(measure, name, NOTHING, *place)))
             row |= zip((f"{short}_{key}" for key in _NUMBERS), numbers, strict=True)
         if fact == "gap":
-            even = [break_even(study, one, dose, (learner,)) for one in MEASURES]
-            row |= {"break_even": min(one[0] for one in even), "break_even_low": min(one[1] for one in even)}
+            even = [least_gap(study, one, dose, (learner,)) for one in MEASURES]
+            row |= {"break_even": max(one[0] for one in even), "break_even_high": max(one[2] for one in even)}
         harmed = harm(study, feared[dose] if fact == "gap" else f"{name}_err10", learner)
         keys = {"harm_agreement": AGREEMENT, "harm_accuracy": ACCURACY, "harm_acceptance": ACCEPTED}
         rows.append(row | more | {key: harmed[own][0] for key, own in keys.items()})

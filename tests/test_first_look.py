@@ -377,7 +377,7 @@ def test_quick_tries_what_the_advice_names(goal: str) -> None:
         advice = adviser.advise(goal, bias=bias, learner=learner)
         assert advice.technique in TECHNIQUES
         assert "--techniques" not in str(advice)
-    assert adviser._entries[str(entry["name"])].parameters == entry["parameters"]
+    assert adviser.tables.entries[str(entry["name"])].parameters == entry["parameters"]
 
 
 @pytest.mark.parametrize(

@@ -36,6 +36,7 @@ from benchmark.statistics.cells import Array
 from benchmark.statistics.hypothesis_tests import sign_flip_interval
 from benchmark.statistics.intervals import student_intervals
 from benchmark.statistics.recommendation import EQUAL
+from benchmark.text.words import p_value
 from benchmark.text.writing import PACKED
 
 CLAIM_COLUMNS = ("version", "claim", "text", "fate", "evidence")
@@ -167,9 +168,11 @@ def features_do_not_win(of: Comparison) -> Decision:
     alpha = of.atlas.rules.alpha
     wins = all(row["difference"] > 0 and row["p_corrected"] <= alpha for row in contrasts)
     loses = any(row["difference_high"] <= 0 for row in contrasts)
-    columns = ["difference", "difference_low", "difference_high"]
-    by = [_estimate(*map(float, row[columns])) for row in contrasts]
-    return _fate(loses, wins), "it lessens regret by {}, and by {}".format(*by)
+    columns = ["difference", "difference_low", "difference_high", "p_corrected"]
+    numbers = [[*map(float, row[columns])] for row in contrasts]
+    by = [_estimate(*ends) for *ends, _ in numbers]
+    p = " and ".join(p_value(own, alpha) for *_, own in numbers)
+    return _fate(loses, wins), "it lessens regret by {}, and by {}; p with agreement {}".format(*by, p)
 
 
 def noise_correction_loses(of: Comparison) -> Decision:

@@ -173,6 +173,16 @@ def test_break_even_is_where_the_gain_over_doing_nothing_ends() -> None:
     assert study_of.crossing([0.5, 1, 2], [1, -1, 1], 1.0) == 1.0
 
 
+def test_doing_nothing_is_better_below_the_true_gap_at_which_a_told_one_gains_nothing() -> None:
+    study = made_up()
+    name, learner = "gap_weights_feared_10", (TREE,)
+    gains = [study.gains(AGREEMENT, name, NOTHING, gap, KINDS[:1], learner).mean() for gap in (0.0, 0.05)]
+    mean, low, high = study_of.least_gap(study, AGREEMENT, DOSE)
+    assert gains[0] < 0 < gains[1]
+    assert mean == pytest.approx(0.05 * -gains[0] / (gains[1] - gains[0]))
+    assert low <= mean <= high
+
+
 def test_a_feared_gap_is_a_multiple_of_the_dose() -> None:
     assert study_of.told_gaps(0.05)[4.0] == "gap_weights_feared_20"
     assert study_of.told_gaps(0.10)[2.0] == "gap_weights_twice"

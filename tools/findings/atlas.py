@@ -19,7 +19,7 @@ import pandas as pd
 from benchmark.atlas.adviser import Adviser
 from benchmark.atlas.comparison import CHOICES
 from benchmark.atlas.description import tables_digest
-from benchmark.atlas.recommenders import LETTERS, NOTHING, ORACLE, RANDOM, WRONG_KIND, cluster_means
+from benchmark.atlas.recommenders import DATA, LETTERS, NOTHING, ORACLE, RANDOM, WRONG_KIND, cluster_means
 from benchmark.atlas.regret import DOSE, NAMED, PRIMARY, rows_of
 from benchmark.columns import EQUALISE, GOALS, RESTORE
 from benchmark.figures import style
@@ -54,7 +54,10 @@ def findings() -> str:
     for (goal, dose), verdict in adviser().verdicts.items():
         if verdict.advice in verdict.by:
             shown.setdefault(goal, []).append(f"{dose:g}")
-    n_clusters = int(rows_of(adviser().recommenders, RESTORE).loc[NOTHING, "n_clusters"])
+    n_clusters = [
+        f"{rows_of(adviser().recommenders, RESTORE, dose).loc[NOTHING, 'n_clusters']:.0f}"
+        for dose in adviser().doses
+    ]
     places = " and ".join(f"to {goal} at dose {listed(doses)}" for goal, doses in shown.items())
     worth = f"By distance, advice beats simple rules on unseen data: {places}"
     if not shown:
@@ -78,7 +81,7 @@ def findings() -> str:
     ]
     picture = "![Regret of each recommender, with a dot for each group of datasets](figures/regret.png)"
     answer = (
-        f"**{worth}.** It was checked on {n_clusters} groups of datasets. {_primary()} "
+        f"**{worth}.** {_primary()} It was checked on {listed(n_clusters)} groups of datasets. "
         "All goals and choices: [numbers](NUMBERS.md)."
     )
     names = [*(name for name in LETTERS if name not in (WRONG_KIND, RANDOM, ORACLE)), *adviser().states]
@@ -87,14 +90,23 @@ def findings() -> str:
 
 def _primary() -> str:
     """Return the answer to the primary question, by the larger p-value of distance's and agreement's."""
-    contrasts = [_contrast(name, other, DOSE) for name, other in PRIMARY]
-    p = max(float(row["p_corrected"]) for row in contrasts if row is not None)
-    alpha = adviser().atlas.rules.alpha
-    shown = "shown" if p <= alpha else "not shown"
-    return (
-        f"To restore at dose {DOSE:g}, advice from features is {shown} to be nearer than both simple rules "
-        f"and to agree more (p {p_value(p, alpha)})."
+    alpha, shown, missed, nothing = adviser().atlas.rules.alpha, [], [], []
+    for dose in adviser().doses:
+        rows = [_contrast(name, other, dose) for name, other in PRIMARY]
+        p = max(float(row["p_corrected"]) for row in rows if row is not None)
+        (shown if p <= alpha else missed).append(f"{dose:g} (p {p_value(p, alpha)})")
+        over = _contrast(DATA, NOTHING, dose)
+        if over is not None:
+            ends = (over["difference"], over["difference_low"], over["difference_high"])
+            nothing.append(f"{told(ends, three)} at {dose:g}")
+    words = "nearer than both simple rules and to agree more"
+    text = (
+        f"To restore, advice from features is shown to be {words} at dose {listed(shown)}. " if shown else ""
     )
+    text += (
+        f"That is not shown at {listed(missed)}." if shown else f"It is not shown to be {words}, to restore."
+    )
+    return f"{text} Over doing nothing, its regret is less by {listed(nothing)}."
 
 
 def numbers() -> str:

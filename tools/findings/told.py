@@ -9,9 +9,9 @@ Columns of ``benchmark/statistics/told.csv`` are :data:`studies.told.COLUMNS`. A
 something that is known: ``fact`` is of :data:`benchmark.techniques.knowledge.FACTS`, ``m`` how many people
 were looked at again, ``factor`` the told gap as a multiple of the planted one. Numbers are means over
 ``sources`` with label and borderline bias, at .20 with label bias alone. ``*_gain`` is how much better
-``technique`` is than doing nothing, with its interval. At ``break_even`` times the true gap, telling it gains
-nothing in agreement or in distance, the smaller one of the two; it is empty if no measured multiple is so
-large. ``break_even_low`` is the least that the intervals allow. ``harm_*`` is lost where nothing was planted
+``technique`` is than doing nothing, with its interval. Told a gap as large as the dose, a model gains
+nothing where the true gap is below ``break_even``, in agreement or in distance, the larger one of the two.
+``break_even_high`` is the greatest that the intervals allow. ``harm_*`` is lost where nothing was planted
 and this gap is feared, or a tenth of the refusals is misjudged: agreement, accuracy, and the share of the
 deprived group that is accepted in addition.
 """
@@ -219,11 +219,9 @@ def choices(study: Study) -> str:
 # ------------------------------------------------------------------------------------------------------ words
 
 
-def both(
-    study: Study, name: str, other: str, dose: float = DOSE, learners: Sequence[str] | None = None
-) -> str:
+def both(study: Study, name: str, other: str, dose: float = DOSE) -> str:
     """Return a gain in agreement, and in distance, as text."""
-    place = (dose, None, learners or study.learners(name))
+    place = (dose, None, study.learners(name))
     return " and ".join(text_of(gain(study, name, other, measure, place)) for measure in MEASURES)
 
 
@@ -270,15 +268,24 @@ def findings(study: Study) -> str:
     """Return the page of findings; ``tests/findings/test_told.py`` holds what its words say."""
     examined = [*EXAMINERS]
     least = [f"{study_of.least_m(study, dose) or 'none'} at {two(dose)}" for dose in DOSES]
-    rates = [study_of.rates_break_even(study, one, DOSE) for one in MEASURES]
-    wrong = [two(one) if isfinite(one) else f"more than {two(0.1)}" for one in rates]
+    small, wrong = (
+        [two(one) if isfinite(one) else f"more than {two(0.1)}" for one in rates]
+        for rates in ([study_of.rates_break_even(study, m, dose) for m in MEASURES] for dose in DOSES[:2])
+    )
+    even = [told(study_of.least_gap(study, AGREEMENT, dose), two) for dose in DOSES[:2]]
+    place = (DOSE, OTHER_KINDS[:1], LEARNERS)
+    missing = [
+        " and ".join(three(gain(study, name, NOTHING, one, place)[0]) for one in MEASURES)
+        for name in (examined[0], "gap_weights")
+    ]
     fear, misjudged, refit = (
         study_of.harm(study, name, TREE) for name in ("gap_weights_feared_10", examined[-1], REFIT)
     )
     fresh = study_of.primaries(study, study_of.fresh(study))
     worth = [both(study, examined[0], NOTHING, dose) for dose in DOSES]
     apart = [
-        f"{both(study, examined[0], BLIND, learners=(one,))} with {words}" for one, words in _LEARNERS.items()
+        f"{text_of(gain(study, examined[0], BLIND, RESTORATION_DISTANCE, (DOSE, None, (one,))))} ({words})"
+        for one, words in _LEARNERS.items()
     ]
     kept = [PRIMARY[name] for name, one in fresh.items() if one.shown]
     happened = [words for words, own in study_of.dropped(study).items() if own]
@@ -288,47 +295,64 @@ def findings(study: Study) -> str:
         for one in study_of.primaries(study).values()
         for measure, own in one.gains.items()
     ]
+    alone = [low > 0 for low in over_each(study)["low"]]
     unseen = study_of.UNSEEN[0]
     lines = [
         "**How to read it.** Label and borderline bias in real rows (at .20 label bias alone), C4.5 and "
         "logistic regression, averaged. *Dose*: the added label gap. A row is the best technique with this "
-        "knowledge on the other sources, by each measure. Brackets: 95 %. The refit's rows are drawn anew, "
-        "which lowers its agreement.",
+        "knowledge on the other sources, by each measure. Brackets: 95 %, above the figure by sign flips. "
+        "The refit's rows are drawn anew, which lowers its agreement.",
         f"**Worth.** Over doing nothing, 50 refusals gain {worth[0]} at {two(DOSES[0])}. They gain "
-        f"{worth[1]} at {two(DOSES[1])}, and {worth[2]} at {two(DOSES[2])}. Over the best, they gain "
-        f"{apart[0]} at {two(DOSE)}. That is {apart[1]}.",
+        f"{worth[1]} at {two(DOSES[1])}, and {worth[2]} at {two(DOSES[2])}. They gain over "
+        f"{sum(alone)} of {len(alone)} techniques that know nothing, each alone. Distance, over the best: "
+        f"{', '.join(apart)}.",
         f"**How many** refusals are enough? {listed(least).capitalize()}, of {M[0]} to {M[-1]}. Enough: "
         "intervals above .005 of agreement and .010 of distance, over doing nothing and over the best.",
-        f"**How wrong.** With C4.5 at {two(DOSES[0])}, a told gap gains nothing from about "
-        f"{break_even(study, DOSES[0])} times the true one on. At {two(DOSE)}, that is "
-        f"{break_even(study, DOSE)}. True rates stop gaining there if both err by {wrong[0]} and {wrong[1]} "
-        "in the worst direction.",
+        f"**How wrong.** With C4.5 and told .05, doing nothing agrees more below a true gap of {even[0]}. "
+        f"Told .10, that is {even[1]}. True rates stop gaining if both err in the worst direction by "
+        f"{wrong[0]} and {wrong[1]} at {two(DOSE)}, and by {small[0]} and {small[1]} at {two(DOSES[0])}.",
         f"**Nothing planted.** With C4.5, a feared gap of .10 costs {text_of(fear[AGREEMENT])} of agreement, "
         f"and accepts {three(fear[ACCEPTED][0])} more of the deprived group. 50 refusals, 10 % misjudged, "
         f"cost {three(misjudged[AGREEMENT][0])}. A refit costs {three(refit[AGREEMENT][0])} by chance.",
         f"**People's labels.** {people_text(study)}",
+        f"**People are missing** (selection bias of {two(DOSE)}). 50 refusals gain {missing[0]}, the told "
+        f"gap {missing[1]}.",
         f"**Group hidden at prediction.** At {two(DOSE)}, 50 refusals gain {both(study, unseen, DROP)} over "
         "dropping the group.",
         f"**Checks.** Shown on the {len(study_of.fresh(study))} sources that did not suggest the study: "
         f"{listed(kept)}. Power at the least gains: {two(min(powers))} to {two(max(powers))}. Reasons to "
-        f"drop it: {listed(happened)}. [Claims](NUMBERS.md#claims-written-before-the-run) that failed: "
-        f"{WORDS[len(failed)]} of six.",
-        "**What would change our mind.** Further files with people's labels, or other kinds of bias, where "
-        "telling loses.",
+        f"drop it: {listed(happened)}. Not shown: {WORDS[len(failed)]} of six "
+        "[claims](NUMBERS.md#claims-written-before-the-run).",
+        "**What would change our mind.** Further files with people's labels, or other kinds of bias.",
     ]
     picture = "![Agreement with the clean model and distance to it, by what is known](figures/told.png)"
     title = "What must you know to undo a bias?"
     return finding(title, answer(study), picture, [worth_table(study, _SHORTLY, tested=False)], lines)
 
 
+def over_each(study: Study) -> pd.DataFrame:
+    """Return gains of 50 refusals over each technique that knows nothing, and the lower end of both."""
+    rows = {}
+    for name in study.states[BLIND].techniques:
+        own = [gain(study, "refusal_weights_50", name, one, (DOSE, None, LEARNERS)) for one in MEASURES]
+        if all(isfinite(mean) for mean, *_ in own):
+            rows[f"`{name}`"] = {
+                **dict(zip(MEASURES, map(text_of, own), strict=True)),
+                "low": min(o[1] for o in own),
+            }
+    return pd.DataFrame.from_dict(rows, orient="index", columns=[*MEASURES, "low"])
+
+
 def people_text(study: Study) -> str:
-    """Return in words what true rates do to people's labels, by file."""
-    names, whole = (NOTHING, "rate_weights", REFIT), study_of.people(study)
+    """Return in words what refusals and true rates do to people's labels, by file."""
+    names, whole = (NOTHING, "refusal_weights_50", "rate_weights"), study_of.people(study)
     texts = []
     for file, own in whole.groupby(level="source").mean().iterrows() if len(whole) else ():
         values = [" ".join(three(own[one, name]) for name in names) for one in MEASURES]
         texts.append(f"`{file}`: {' and '.join(values)}.")
-    head = "Agreement and distance by doing nothing, by true rates, and by a refit."
+    nearer = [own > 0 for own in study_of.on_people(study, RESTORATION_DISTANCE, names[1]).values()]
+    head = f"50 refusals come nearer on {sum(nearer)} of {len(nearer)} files. "
+    head += "Agreement and distance by doing nothing, 50 refusals, true rates."
     return " ".join([head, *texts]) if texts else "Not yet."
 
 
@@ -341,6 +365,9 @@ def numbers(study: Study) -> str:
     other = {f"level {level:g}": (level, ("measurement",), LEARNERS) for level in (0.25, 0.5, 1.0)}
     tree, blind = places((TREE,)), "over the best that knows nothing"
     even = [f"Dose {two(dose)}: {break_even(study, dose)}." for dose in DOSES]
+    for dose in DOSES:
+        least = " and ".join(told(study_of.least_gap(study, one, dose), two) for one in MEASURES)
+        even.append(f"Told {two(dose)}, doing nothing is better below a true gap of {least}.")
     alike = [
         f"Dose {two(dose)}: in {' of '.join(map(str, study_of.no_better_refit(study, dose)))}."
         for dose in DOSES
@@ -350,12 +377,14 @@ def numbers(study: Study) -> str:
         for words, own in study_of.dropped(study).items()
     ]
     less = text_of(study_of.less_at_borderline(study, BLIND))
+    refit = text_of(study_of.harm(study, REFIT, TREE)[AGREEMENT])
     remarks = {
-        "told_borderline": f"Gains are over doing nothing. Over the best, it is {less} less.",
+        "told_borderline": f"Gains are over doing nothing. Over the best, it is {less} less, by distance.",
+        "told_harm": f"It is less than what a refit costs by chance, {refit}.",
         "told_persons": "Chance lowers the refit's agreement, since it draws its rows anew.",
     }
     claims = [
-        f"`{name}`: {'holds' if own else 'fails'}. {remarks.get(name, '')}".rstrip()
+        f"`{name}`: {'holds' if own else 'not shown'}. {remarks.get(name, '')}".rstrip()
         for name, own in study_of.claims(study).items()
     ]
     yet = f"Not yet: {len(study.sources())} sources, of at least {study_of.FEWEST}."
@@ -370,6 +399,10 @@ def numbers(study: Study) -> str:
         "The same over doing nothing": grid(study, everything, NOTHING, places()),
         "Techniques that know nothing, over doing nothing": grid(
             study, {name: f"`{name}`" for name in study.states[BLIND].techniques}, NOTHING, places()
+        ),
+        f"50 refusals over each technique that knows nothing, dose {two(DOSE)}": table(
+            ["technique", "agreement", "distance"],
+            [[name, *row] for name, *row in over_each(study)[[*MEASURES]].itertuples()],
         ),
         f"By kind of bias, dose {two(DOSE)}, {blind}": grid(study, known, BLIND, kinds),
         f"By learner, dose {two(DOSE)}, {blind}": grid(study, known, BLIND, learners),
@@ -480,8 +513,7 @@ def claims(study: Study) -> str:
         "of exact sign flips, corrected for two contrasts.",
         "Smallest difference": f"{three(half[0])} of agreement and {three(half[1])} of distance, half the "
         "widths for 50 refusals.",
-        "What would change our mind": "Further files with people's labels, or other kinds of bias, on which "
-        "telling loses.",
+        "What would change our mind": f"Further files with people's labels. {people_text(study)}",
     }
     text = points(f"**{name}.** {words}" for name, words in parts.items())
     return f"### What must be known to undo a bias\n\n{text}"
