@@ -303,7 +303,7 @@ def findings(study: Study) -> str:
         "knowledge on the other sources, by each measure. Brackets: 95 %, above the figure by sign flips. "
         "The refit's rows are drawn anew, which lowers its agreement.",
         f"**Worth.** Over doing nothing, 50 refusals gain {worth[0]} at {two(DOSES[0])}. They gain "
-        f"{worth[1]} at {two(DOSES[1])}, and {worth[2]} at {two(DOSES[2])}. They gain over "
+        f"{worth[1]} at {two(DOSES[1])}, and {worth[2]} at {two(DOSES[2])}. At {two(DOSE)}, they gain over "
         f"{sum(alone)} of {len(alone)} techniques that know nothing, each alone. Distance, over the best: "
         f"{', '.join(apart)}.",
         f"**How many** refusals are enough? {listed(least).capitalize()}, of {M[0]} to {M[-1]}. Enough: "
