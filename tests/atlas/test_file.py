@@ -73,6 +73,7 @@ def test_a_part_that_is_not_there_is_said() -> None:
         Atlas.model_validate(SMALL).chosen(lite=True)
 
 
+@pytest.mark.nightly  # it protects the choice of the file's columns, which no longer changes
 @pytest.mark.real_data
 def test_measurement_acts_on_the_strongest_proxy_of_each_dataset(data_dir: Path) -> None:
     for entry in load_atlas("atlas").experiments["measurement"].datasets:

@@ -17,7 +17,7 @@ STUDIES = sorted(module.name for module in iter_modules(tools.findings.__path__)
 
 # Resampling of every pair of learners, a hundred thousand draws for each comparison with people's bias, and
 # exact intervals over all sources.
-LONG = dict.fromkeys(("learners", "real_bias", "sources", "told"), pytest.mark.nightly)
+LONG = dict.fromkeys(("learners", "real_bias", "sources", "suite", "told"), pytest.mark.nightly)
 
 
 @pytest.mark.slow

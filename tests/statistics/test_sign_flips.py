@@ -94,7 +94,7 @@ def test_known_distributions_are_met(n: int) -> None:
         assert high == pytest.approx(scipy.stats.wilcoxon(ranks * flipped, method="exact").pvalue, rel=1e-9)
 
 
-@pytest.mark.parametrize("n", [44, pytest.param(200, marks=pytest.mark.slow)])
+@pytest.mark.parametrize("n", [44, pytest.param(200, marks=pytest.mark.nightly)])
 def test_random_signs_agree_within_their_error(n: int) -> None:
     values = np.random.default_rng(n).normal(1.7 / np.sqrt(n), 1, n)
     n_flips = 40_000
