@@ -38,7 +38,7 @@ def outcomes(folder: Path, **variables: str) -> tuple[dict[str, str], str]:
     """Run the tests above; return what became of each, and all that was said."""
     (folder / "test_made.py").write_text(TESTS)
     (folder / "pytest.ini").write_text("[pytest]\nmarkers =\n    real_data\n    oracle\n    slow\n")
-    command = [sys.executable, "-m", "pytest", "-v", "-rfE", "-p", "tests.conftest", "-p", "no:cacheprovider"]
+    command = [sys.executable, "-m", "pytest", "-v", "-rfE", "-p", "conftest", "-p", "no:cacheprovider"]
     inherited = {name: value for name, value in os.environ.items() if not name.startswith("BETABENCH_")}
     environment = {
         **inherited,

@@ -14,7 +14,7 @@ from benchmark.cli import main
 from benchmark.experiment.plan import load_experiment
 from benchmark.runs.finished import read_frames
 from benchmark.text.writing import plain_or_packed
-from tools.source_means import DRAWN, committed, experiment
+from studies.source_means import DRAWN, committed, experiment
 
 RESULTS = Path(__file__).resolve().parent.parent / "results"
 KEYS = ["dataset", "bias", "level", "technique", "classifier", "repetition", "test", "metric"]

@@ -23,7 +23,7 @@ from benchmark.statistics.tuning import REGRET_COLUMNS
 from benchmark.statistics.unprocessing import FRONTIER_GAP_COLUMNS
 from benchmark.text.markdown import table as as_table
 from benchmark.text.words import few
-from tools.pages import with_part
+from studies.pages import with_part
 
 __all__ = ["ATLAS_PAGE", "MEANINGS", "PAGE", "atlas_dictionary", "dictionary", "files", "unexplained"]
 

@@ -17,7 +17,7 @@ from benchmark.declarations import list_declarations
 from benchmark.errors import BiasError
 from benchmark.seeding import generator
 from benchmark.text import markdown
-from tools.pages import with_part
+from studies.pages import with_part
 
 ROOT = Path(__file__).resolve().parents[1]
 PAGE = ROOT / "docs" / "adding" / "bias.md"

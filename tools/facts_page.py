@@ -11,7 +11,7 @@ from pathlib import Path
 from benchmark.facts.model import Facts
 from benchmark.text import markdown
 from benchmark.wording import vocabulary
-from tools.pages import with_part
+from studies.pages import with_part
 
 ROOT = Path(__file__).resolve().parents[1]
 SCHEMA = ROOT / "docs" / "facts.schema.json"

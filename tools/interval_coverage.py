@@ -19,7 +19,7 @@ from benchmark.statistics.cells import Array, Cells, all_equal, to_cells
 from benchmark.statistics.intervals import standard_errors, student_intervals
 from benchmark.statistics.random_effects import heterogeneity, prediction_intervals
 from benchmark.text.markdown import table as markdown_table
-from tools.pages import with_part
+from studies.pages import with_part
 
 __all__ = [
     "PAGE",

@@ -31,7 +31,7 @@ from benchmark.metrics import evaluate
 from benchmark.seeding import generator
 from benchmark.techniques import Tools, get_technique
 from benchmark.techniques._foreign import UNREACHABLE, library, list_foreign
-from tools.pages import with_part
+from studies.pages import with_part
 
 __all__ = ["DATASETS", "PAIRS", "VALUES", "compared", "page", "split"]
 

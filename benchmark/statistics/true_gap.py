@@ -91,7 +91,7 @@ def study_of(fact: str, learner: str, gap: float, m: int = 0) -> Any:
     """Return what the study found where such a fact was told, a record of its table; None without a row.
 
     Of the measured doses and numbers of people it has those nearest to ``gap`` and ``m``. Columns are as
-    ``tools/findings/told.py`` declares them.
+    ``studies/told/findings.py`` declares them.
     """
     table = read_once(TOLD_FILE)
     rows = table[(table["learner"] == learner) & (table["fact"] == fact) & (table["dose"] > 0)]

@@ -33,7 +33,7 @@ from benchmark.declarations import kind_of, list_declarations
 from benchmark.errors import BetabenchError, DataError, ExperimentError, UnknownNameError
 from benchmark.experiment.plan import load_experiment
 from benchmark.metrics.alternation import gaussian_kl
-from tools.findings.alternation import CASES, divergences, number
+from studies.alternation.findings import CASES, divergences, number
 
 ROOT = Path(__file__).resolve().parents[2]
 RESULTS = ROOT / "results" / "alternation"

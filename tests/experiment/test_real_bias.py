@@ -15,7 +15,7 @@ from benchmark.experiment.draws import axes, draw_folds, split
 from benchmark.experiment.expand import expand, narrow
 from benchmark.experiment.plan import Block, load_experiment
 from benchmark.experiment.prepare import PreparedDataset, PreparedExperiment, prepare_experiment
-from tools.findings import real_bias
+from studies.real_bias import findings as real_bias
 
 # By how much people widen the gap between the groups; below 0 they narrow it.
 DOSES = {

@@ -16,8 +16,8 @@ from benchmark.errors import StatisticsError
 from benchmark.runs.finished import read_frames
 from benchmark.statistics.cells import distance, to_cells
 from benchmark.statistics.intervals import cell_intervals, student_intervals
+from studies.estimates import ratio_intervals
 from tests.helpers.made_up_results import Aim, random_results, results
-from tools.estimates import ratio_intervals
 
 RESULTS = Path(__file__).resolve().parents[2] / "results"
 

@@ -1,0 +1,1 @@
+"""Which findings of Alelyani (2021) hold?"""

@@ -1,0 +1,1 @@
+"""Does mitigation close the AUC gap?"""

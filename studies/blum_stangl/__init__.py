@@ -1,0 +1,1 @@
+"""Does a constraint recover what bias hides?"""

@@ -1,0 +1,1 @@
+"""Where is the trade-off between fairness and accuracy real?"""

@@ -1,0 +1,1 @@
+"""Mitigate for one attribute: what happens to another?"""

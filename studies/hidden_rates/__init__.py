@@ -1,0 +1,1 @@
+"""Do rates of hidden bias that others published follow from our networks?"""

@@ -1,0 +1,1 @@
+"""Which conclusions about techniques survive a change of the learner?"""

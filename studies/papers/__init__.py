@@ -1,0 +1,1 @@
+"""Do a paper's published numbers come out again?"""

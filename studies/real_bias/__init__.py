@@ -1,0 +1,1 @@
+"""Do techniques rank under planted bias as they do under people's?"""

@@ -1,0 +1,1 @@
+"""Over all sources, what restores decisions, and what evens out acceptance?"""

@@ -1,0 +1,1 @@
+"""Who gets back what a bias took, and who pays?"""

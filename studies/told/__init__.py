@@ -1,0 +1,1 @@
+"""What must you know to undo a bias?"""

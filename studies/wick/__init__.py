@@ -1,0 +1,1 @@
+"""Is there a trade-off of fairness and accuracy?"""

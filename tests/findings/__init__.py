@@ -1,1 +1,0 @@
-"""Findings say what the committed values give: a module for each study."""
