@@ -34,7 +34,7 @@ LAYERS = (
     ("atlas",),
     ("tables",),
     ("figures",),
-    ("pages", "published"),
+    ("pages",),
     ("report",),
     ("api",),
     ("known_bias",),
@@ -128,6 +128,12 @@ def test_a_long_module_is_warned_of() -> None:
             warnings.warn(
                 f"{path.relative_to(ROOT)} has {length} lines: is it still one topic?", stacklevel=1
             )
+
+
+def test_the_package_needs_no_study() -> None:
+    """The wheel lacks them: commands find them by :func:`benchmark.cli.common.study`, which says so."""
+    needed = {(path.name, module) for path in MODULES for module in imported_modules(path)}
+    assert [pair for pair in needed if pair[1].partition(".")[0] in ("studies", "tools", "tests")] == []
 
 
 def test_private_names_stay_in_their_modules() -> None:
@@ -240,7 +246,7 @@ LONG = 6  # words
 def test_a_sentence_is_asserted_in_one_place() -> None:
     """Who words it anew changes one file of tests: others ask for a part of it, or for its constant."""
     asserted: dict[str, set[str]] = {}
-    for path in sorted((ROOT / "tests").rglob("test_*.py")):
+    for path in sorted(p for folder in ("studies", "tests") for p in (ROOT / folder).rglob("test_*.py")):
         for node in ast.walk(parsed(path)):
             if isinstance(node, ast.Assert) or (isinstance(node, ast.keyword) and node.arg == "match"):
                 for part in ast.walk(node):

@@ -1,7 +1,7 @@
 """Dictionaries of columns in ``results/README.md`` and ``docs/atlas.md``: this tool writes both.
 
 Which files have a column comes from the code. ``tools/column_dictionary.toml`` has the meanings of a run's
-columns, and :data:`benchmark.atlas.description.MEANINGS` those of an atlas's columns.
+columns, and :data:`studies.atlas.description.MEANINGS` those of an atlas's columns.
 """
 
 from __future__ import annotations
@@ -13,7 +13,6 @@ from pathlib import Path
 from typing import NamedTuple
 
 from benchmark import columns
-from benchmark.atlas import description as atlas
 from benchmark.audit.alternation import ALTERNATION_COLUMNS
 from benchmark.runs.analysis import GAP_COLUMNS, folder_statistics
 from benchmark.runs.finished import SUMMARY_COLUMNS
@@ -23,6 +22,7 @@ from benchmark.statistics.tuning import REGRET_COLUMNS
 from benchmark.statistics.unprocessing import FRONTIER_GAP_COLUMNS
 from benchmark.text.markdown import table as as_table
 from benchmark.text.words import few
+from studies.atlas import description as atlas
 from studies.pages import with_part
 
 __all__ = ["ATLAS_PAGE", "MEANINGS", "PAGE", "atlas_dictionary", "dictionary", "files", "unexplained"]

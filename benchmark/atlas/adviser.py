@@ -13,7 +13,6 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from benchmark.atlas.comparison import CLAIM_COLUMNS, CLAIMS, RECOMMENDERS, without_comparison
 from benchmark.atlas.features import FEATURES, SHAPE, DataFeatures, is_ahead, shapes
 from benchmark.atlas.means import VALUES
 from benchmark.atlas.recommenders import (
@@ -42,7 +41,7 @@ from benchmark.atlas.regret import (
     verdict,
 )
 from benchmark.atlas.scenarios import Scenarios, scenarios_of, undo_reasons
-from benchmark.atlas.tables import Tables, read_table, read_tables
+from benchmark.atlas.tables import CLAIM_COLUMNS, CLAIMS, RECOMMENDERS, Tables, read_table, read_tables
 from benchmark.columns import BLIND, BRITISH, GOALS, RESTORE, UNTREATED
 from benchmark.declarations import declaration_dir, title_of
 from benchmark.errors import ExperimentError, ReportError, UnknownNameError
@@ -193,7 +192,7 @@ class Adviser:
     def __init__(self, tables: Tables, recommenders: pd.DataFrame, claims: pd.DataFrame) -> None:
         self.tables = tables
         self.recommenders = recommenders  # columns :data:`~benchmark.atlas.regret.REGRET_COLUMNS`
-        self.claims = claims  # columns :data:`~benchmark.atlas.comparison.CLAIM_COLUMNS`
+        self.claims = claims  # columns :data:`~benchmark.atlas.tables.CLAIM_COLUMNS`
         self.atlas = tables.atlas
         self._choices: dict[tuple[object, ...], tuple[str, NDArray[np.intp]]] = {}
         self._records: dict[tuple[object, ...], dict[str, Record]] = {}
@@ -636,3 +635,18 @@ def few_digits(value: float) -> str:
     if math.isnan(value):
         return "not measurable"
     return f"{value:,.0f}" if value > 1 else f"{value:.3f}"
+
+
+def without_comparison(tables: Tables) -> str:
+    """Return why recommenders cannot be compared on some tables; empty if they can."""
+    rows = tables.dose_rows
+    if rows.empty:
+        return "no part that advice is fitted on has levels with the unit dose"
+    if rows["half"].nunique() < 2:
+        return (
+            "each part has one repetition, but the oracle is chosen on odd splits and scored on even ones; "
+            "give repetitions = 2 or more"
+        )
+    if scenarios_of(rows, RESTORE).frame["cluster"].nunique() < 2:
+        return "scenarios with a value have one independent source of data, so that none can be left out"
+    return ""

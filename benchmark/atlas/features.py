@@ -1,24 +1,14 @@
 """Features of data that advice may be predicted from: rates, group sizes, associations with the group."""
 
-from collections.abc import Iterator
-from dataclasses import asdict, dataclass, fields
-from itertools import product
+from dataclasses import dataclass, fields
 from typing import Any
 
 import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from benchmark.atlas.file import Atlas
 from benchmark.data.association import group_associations
-from benchmark.data.card import load_card
 from benchmark.data.table import Table
-from benchmark.experiment.draws import draw_folds
-from benchmark.experiment.plan import Block
-from benchmark.experiment.prepare import PreparedExperiment
-
-N_SPLITS = 2
-"""Splits over which features are averaged: the first odd one and the first even one."""
 
 _FOLDS = 5
 
@@ -107,33 +97,3 @@ def _auc(
     model = CategoricalNB(min_categories=cardinalities)
     scores = cross_val_predict(model, codes, target, groups=persons, cv=parts, method="predict_proba")[:, 1]
     return float(roc_auc_score(target, scores))
-
-
-def part_features(prepared: PreparedExperiment, part: str, atlas: Atlas) -> pd.DataFrame:
-    """Return the features of a part's training rows at each level of bias, columns :data:`FEATURE_COLUMNS`.
-
-    Rows are sorted by :data:`LEVEL`.
-    """
-    rows = [{"part": part, **row} for row in _rows(prepared, atlas)]
-    return pd.DataFrame(rows, columns=list(FEATURE_COLUMNS)).sort_values(list(LEVEL), ignore_index=True)
-
-
-def _rows(prepared: PreparedExperiment, atlas: Atlas) -> Iterator[dict[str, Any]]:
-    experiment = prepared.experiment
-    for data in prepared.datasets.values():
-        card = load_card(data.entry.card).name
-        for bias, level in product(data.biases, experiment.levels):
-            key = (data.name, bias, level, experiment.unit)
-            if not data.reaches(bias, level):
-                continue
-            blocks = (
-                Block(data.entry.name, bias, level, split)
-                for split in range(min(N_SPLITS, experiment.repetitions))
-            )
-            first_folds = (next(draw_folds(data, block, experiment)) for block in blocks)
-            samples = [asdict(data_features(fold.train)) for fold in first_folds]
-            yield {
-                **{"version": atlas.version, "card": card, "cluster": atlas.cluster_of(card)},
-                **dict(zip(LEVEL, key, strict=True)),
-                **{str(name): mean for name, mean in pd.DataFrame(samples).mean().items()},
-            }

@@ -2,16 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
-
 import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
 from benchmark.atlas.features import FEATURES
 from benchmark.atlas.scenarios import SCENARIO, Scenarios
-from benchmark.columns import BLIND, UNTREATED
+from benchmark.columns import UNTREATED
 from benchmark.statistics.cells import Array
 from benchmark.statistics.recommendation import EQUAL
 
@@ -37,89 +34,6 @@ just that.
 DROP_TECHNIQUE = "drop_sensitive"
 PENALTIES = (0.001, 0.01, 0.1, 1.0, 10.0)
 """Penalties of the ridge regression, of which the other clusters choose one."""
-
-
-@dataclass(frozen=True, eq=False)
-class Choices:
-    """What a recommender scores in each scenario: the means over both halves of the splits."""
-
-    score: Array  # (n_scenarios,)
-    agreed: Array  # (n_scenarios,): share of people with the clean model's decision
-    chosen: tuple[str, ...]  # names of techniques; several names are separated by blanks
-
-    def take(self, rows: NDArray[np.bool_]) -> Choices:
-        """Return the choices in some of the scenarios."""
-        chosen = tuple(np.array(self.chosen, dtype=object)[rows])
-        return Choices(self.score[rows], self.agreed[rows], chosen)
-
-
-def recommended(scenarios: Scenarios, features: pd.DataFrame, *, told: bool = True) -> dict[str, Choices]:
-    """Return the choices of all recommenders by name, the oracle among them.
-
-    ``features`` has the columns SCENARIO without the classifier, and :data:`FEATURES`. Whatever is fitted for
-    a scenario is fitted without the scenarios of its cluster. With ``told``, there is a recommender for each
-    state of knowledge.
-    """
-    n, blind = len(scenarios.frame), scenarios.knowing()
-    others = scenarios.run & blind & (np.arange(len(blind)) > 0)
-    at_random, agreed = (
-        np.nanmean(np.where(others, values, np.nan), axis=2).mean(axis=0)
-        for values in (scenarios.score, scenarios.agreed)
-    )
-    n_kinds = scenarios.frame["bias"].nunique()
-    wrong = [_always(scenarios, _elsewhere(scenarios, blind, other_kind=i)) for i in range(1, n_kinds)]
-    oracle = scenarios.choice_of_oracle
-    names = (" ".join(scenarios.techniques[i] for i in dict.fromkeys(pair)) for pair in oracle.T)
-    best = [scenarios.by_other_half(values) for values in (scenarios.score, scenarios.agreed)]
-    states = [state for state in dict.fromkeys(scenarios.knows) if state != BLIND] if told else []
-    return {
-        NOTHING: _always(scenarios, np.zeros(n, dtype=np.intp)),
-        DROP: _always(scenarios, np.full(n, scenarios.techniques.index(DROP_TECHNIQUE))),
-        AVERAGE: _always(scenarios, _elsewhere(scenarios, blind)),
-        KIND: _always(scenarios, _elsewhere(scenarios, blind, other_kind=0)),
-        **({WRONG_KIND: _mean(wrong)} if wrong else {}),
-        DATA: _always(scenarios, highest(predictions(scenarios, features), scenarios.run & blind)),
-        RANDOM: Choices(at_random, agreed, ("",) * n),
-        ORACLE: Choices(best[0], best[1], tuple(names)),
-        **{state: _always(scenarios, _elsewhere(scenarios, scenarios.knowing(state))) for state in states},
-    }
-
-
-def _always(scenarios: Scenarios, technique: NDArray[np.intp]) -> Choices:
-    """Return the scores of one technique for each scenario."""
-    rows, names = np.arange(len(technique)), tuple(scenarios.techniques[i] for i in technique)
-    score, agreed = (
-        values[:, rows, technique].mean(axis=0) for values in (scenarios.score, scenarios.agreed)
-    )
-    return Choices(score, agreed, names)
-
-
-def _mean(choices: Sequence[Choices]) -> Choices:
-    """Return the mean scores of several choices for each scenario."""
-    score, agreed = (np.mean([getattr(c, name) for c in choices], axis=0) for name in ("score", "agreed"))
-    chosen = zip(*(choice.chosen for choice in choices), strict=True)
-    return Choices(score, agreed, tuple(" ".join(dict.fromkeys(names)) for names in chosen))
-
-
-def _elsewhere(
-    scenarios: Scenarios, candidates: NDArray[np.bool_], *, other_kind: int | None = None
-) -> NDArray[np.intp]:
-    """Return for each scenario the candidate of the largest mean gain in other clusters.
-
-    Their scenarios have the same learner; and the same dose and kind, or a kind so many places further on, if
-    a number is given.
-    """
-    frame, chosen = scenarios.frame, np.zeros(len(scenarios.frame), dtype=np.intp)
-    kinds = sorted(frame["bias"].unique())
-    if other_kind is None:
-        asked = [(learner, None, None) for learner in frame["classifier"].unique()]
-    else:
-        asked = [*dict.fromkeys(frame[["classifier", "bias", "level"]].itertuples(index=False, name=None))]
-    for learner, kind, dose in asked:
-        here = at(scenarios, learner, kind, dose)
-        other = None if other_kind is None else kinds[(kinds.index(kind) + other_kind) % len(kinds)]
-        chosen[here] = best_elsewhere(scenarios, at(scenarios, learner, other, dose), candidates)[0][here]
-    return chosen
 
 
 def at(
@@ -284,9 +198,3 @@ def _fit(design: Array, gain: Array, weights: Array, target: Array) -> Array:
         ridge.fit(X[rows], np.tile(y, len(PENALTIES)), sample_weight=w)
         fitted[:, :, columns] = ridge.predict(Z).reshape(len(Z), len(PENALTIES), -1).swapaxes(0, 1)
     return fitted
-
-
-def each(choices: Mapping[str, Choices]) -> Iterator[tuple[str, Choices]]:
-    """Yield recommenders in the order of their letters, then those with knowledge."""
-    names = [*(name for name in LETTERS if name in choices), *sorted(choices.keys() - LETTERS.keys())]
-    yield from ((name, choices[name]) for name in names)

@@ -1,50 +1,29 @@
-"""Regret of recommenders over clusters, and the rule that decides which advice may be printed."""
+"""The rule that decides which advice may be printed, from the regrets of recommenders over clusters."""
 
 from __future__ import annotations
 
-import math
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 
-import numpy as np
 import pandas as pd
 
-from benchmark.atlas.file import Atlas, Rules
+from benchmark.atlas.file import Rules
 from benchmark.atlas.recommenders import (
     AVERAGE,
     DATA,
     DROP,
     KIND,
     NOTHING,
-    ORACLE,
-    Choices,
-    at,
-    cluster_means,
-    each,
 )
-from benchmark.atlas.scenarios import Scenarios
 from benchmark.columns import RESTORE
-from benchmark.seeding import generator
-from benchmark.statistics.cells import Array
-from benchmark.statistics.hypothesis_tests import (
-    holm,
-    sign_flip_interval,
-    sign_flip_p_values,
-    smallest_difference,
-)
-from benchmark.statistics.intervals import student_intervals
-from benchmark.statistics.recommendation import EQUAL
 
 DOSE = 0.10
 """The dose of claims and of the primary question; other doses stand beside it."""
 
-NEAR = 1e-4
-"""Distance at which ends of intervals are found, of the range of values: below the digits of files."""
 
 GAP, REFUSALS = "gap", "refusals_50"
 """States of knowledge of the named contrasts: the gap is told, or 50 refusals are looked at again."""
 
-_RESAMPLES = 4000
 
 REGRET_COLUMNS = (
     *("version", "goal", "scenarios", "level", "recommender", "n_clusters", "n_scenarios"),
@@ -55,103 +34,13 @@ REGRET_COLUMNS = (
 )
 """Columns of ``recommenders.csv``; ``docs/atlas.md`` explains them."""
 
-AGAINST = (NOTHING, DROP, AVERAGE)
-"""Recommenders that all others are compared with."""
 
 ALL, TO_UNDO = "all", "to_undo"
 """Sets of scenarios: with planted bias; and those of them with something to restore."""
 
-PRIMARY = ((DATA, DROP), (DATA, AVERAGE))
-"""The contrasts of the primary question, which are not corrected for restoring."""
 
 NAMED = ((AVERAGE, NOTHING), (GAP, AVERAGE), (REFUSALS, AVERAGE))
 """The contrasts at each dose that Holm's method corrects together. All others are described."""
-
-
-def regret_table(
-    scenarios: Scenarios, choices: Mapping[str, Choices], atlas: Atlas, *, goal: str, kind: str = ALL
-) -> pd.DataFrame:
-    """Return regrets of all recommenders by dose, and their differences, columns :data:`REGRET_COLUMNS`.
-
-    ``kind`` names the set of scenarios, such as :data:`ALL`. A row with ``against`` is a contrast: the
-    other's regret minus the recommender's. To restore, its p-value is the larger one of regret's and
-    agreement's.
-    """
-    rows: list[dict[str, object]] = []
-    for dose in sorted(scenarios.frame["level"].unique()):
-        of = at(scenarios, dose=dose)
-        here = {name: choice.take(of) for name, choice in choices.items()}
-        common = {"version": atlas.version, "goal": goal, "scenarios": kind, "level": dose}
-        rows += [{**common, **row} for row in _at_dose(scenarios.take(of), here, atlas.rules, goal)]
-    table = pd.DataFrame(rows).reindex(columns=list(REGRET_COLUMNS))
-    pairs = pd.MultiIndex.from_frame(table[["recommender", "against"]])
-    named = pairs.isin(NAMED)
-    table.loc[named, "p_corrected"] = holm(table.loc[named, "p"].to_numpy(dtype=float), undecided=True)
-    if goal == RESTORE:
-        primary = pairs.isin(PRIMARY)
-        table.loc[primary, "p_corrected"] = table.loc[primary, "p"]
-    return table
-
-
-def _at_dose(
-    scenarios: Scenarios, choices: Mapping[str, Choices], rules: Rules, goal: str
-) -> Iterator[dict[str, object]]:
-    """Yield the rows of one dose."""
-    frame, alpha = scenarios.frame, rules.alpha
-    oracle, nothing = choices[ORACLE].score, choices[NOTHING].score
-
-    def over_clusters(values: Array) -> Array:
-        return cluster_means(frame, values)[0].to_numpy()
-
-    regrets = {name: over_clusters(choice.score - oracle) for name, choice in each(choices)}
-    agreed = {name: over_clusters(choice.agreed) for name, choice in each(choices)}
-    possible, n = over_clusters(nothing - oracle), len(frame)
-    for name, regret in regrets.items():
-        low, high = sign_flip_interval(regret, alpha, NEAR)
-        worse = over_clusters((choices[name].score > nothing + EQUAL).astype(float))
-        share, share_low, share_high = _share(over_clusters(nothing - choices[name].score), possible, alpha)
-        yield {
-            **{"recommender": name, "n_clusters": len(regret), "n_scenarios": n, "against": ""},
-            **{"regret": regret.mean(), "regret_low": low, "regret_high": high},
-            **{"share_of_gain": share, "share_low": share_low, "share_high": share_high},
-            **{"agreement": agreed[name].mean(), "worse_than_nothing": worse.mean()},
-        }
-    for name, other in ((name, other) for name in regrets for other in AGAINST):
-        if name in (other, NOTHING, ORACLE):
-            continue
-        both = np.array([regrets[other] - regrets[name], agreed[name] - agreed[other]])
-        measures = both if goal == RESTORE else both[:1]
-        tested = (name, other) in NAMED or (goal == RESTORE and (name, other) in PRIMARY)
-        (low, high), (agreement_low, agreement_high) = (
-            sign_flip_interval(more, alpha, NEAR) for more in both
-        )
-        half, three_quarters = (power_of_rule(regrets[other], both[0], share, rules) for share in (0.5, 0.75))
-        yield {
-            **{"recommender": name, "n_clusters": both.shape[1], "n_scenarios": n, "against": other},
-            **{"difference": both[0].mean(), "difference_low": low, "difference_high": high},
-            "agreement_difference": both[1].mean(),
-            **{"agreement_low": agreement_low, "agreement_high": agreement_high},
-            "p": sign_flip_p_values(measures).max() if tested else np.nan,
-            "detectable": smallest_difference(both[0], alpha),
-            **{"power_half": half, "power_three_quarters": three_quarters},
-        }
-
-
-def power_of_rule(regret: Array, difference: Array, share: float, rules: Rules) -> float:
-    """Return how often the rule would print advice that takes a share of a simple rule's mean regret.
-
-    ``regret`` is the simple rule's in clusters, and ``difference`` how much less the advice has. Clusters are
-    drawn again with their deviations from the mean difference, around the true gain. Student's interval
-    stands for the exact one. NaN where nothing is left to gain.
-    """
-    n, left = len(regret), float(regret.mean())
-    if n < 2 or left <= 0:
-        return math.nan
-    drawn = generator(0, purpose="power", n=n).integers(0, n, (_RESAMPLES, n))
-    around = (difference - difference.mean() + share * left)[drawn]
-    mean, low = around.mean(axis=1), student_intervals(around, 1 - rules.alpha)[0]
-    printed = (mean >= rules.least_share * regret[drawn].mean(axis=1)) & (low > 0)
-    return float(printed.mean()) if n >= rules.fewest_clusters else 0.0
 
 
 def p_of_contrasts(table: pd.DataFrame, goal: str) -> dict[tuple[str, str, float], float]:
@@ -162,18 +51,6 @@ def p_of_contrasts(table: pd.DataFrame, goal: str) -> dict[tuple[str, str, float
     rows = table[(table["goal"] == goal) & (table["scenarios"] == ALL)]
     columns = rows[["recommender", "against", "level", "p"]].itertuples(index=False, name=None)
     return {(name, other, dose): p for name, other, dose, p in columns if (name, other) in NAMED}
-
-
-def _share(gain: Array, possible: Array, alpha: float) -> tuple[float, float, float]:
-    """Return the share of the possible gain, a ratio of sums over clusters, with percentiles of resamples."""
-    whole = possible.sum()
-    if not whole > 0:
-        return np.nan, np.nan, np.nan
-    drawn = generator(0, purpose="clusters", n=len(gain)).integers(0, len(gain), (_RESAMPLES, len(gain)))
-    sums = possible[drawn].sum(axis=1)
-    ratios = gain[drawn].sum(axis=1)[sums > 0] / sums[sums > 0]
-    low, high = np.quantile(ratios, [alpha / 2, 1 - alpha / 2])
-    return float(gain.sum() / whole), float(low), float(high)
 
 
 def rows_of(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -83,3 +84,23 @@ def sources_of(options: argparse.Namespace) -> Sources:
     from benchmark.data.source import Sources
 
     return Sources(options.data_dir, options.offline)
+
+
+def study(name: str) -> Any:
+    """Return a module of ``studies/``, which the repository has and the wheel lacks.
+
+    A BetabenchError says so where it is not found.
+    """
+    from benchmark.errors import BetabenchError
+
+    try:
+        return import_module(f"studies.{name}")
+    except ModuleNotFoundError as error:
+        if (error.name or "").partition(".")[0] != "studies":
+            raise
+        raise BetabenchError(
+            "Comparisons with papers and the making of an atlas stand in the repository, not in the wheel",
+            expected="the folder studies/ of a clone, with betabench installed from it",
+            got="an installation without it",
+            remedy="clone the repository, and install it: pip install -e .",
+        ) from error

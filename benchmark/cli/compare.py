@@ -3,7 +3,7 @@
 import argparse
 from pathlib import Path
 
-from benchmark.cli.common import EXIT_OK, Options
+from benchmark.cli.common import EXIT_OK, Options, study
 
 HELP = "put the numbers of a run beside the published ones that it repeats, or beside another run's"
 EXAMPLE = "betabench compare results/paper"
@@ -24,8 +24,6 @@ def add_options(option: Options) -> None:
 
 def execute(options: argparse.Namespace) -> int:
     from benchmark.experiment.plan import load_experiment
-    from benchmark.published.comparison_files import compare_folder, write_comparison
-    from benchmark.published.text import summary_markdown
     from benchmark.runs.comparison import compare_runs
     from benchmark.text.terminal import output_console, print_markdown, say
     from benchmark.text.writing import figure_formats
@@ -38,13 +36,16 @@ def execute(options: argparse.Namespace) -> int:
         print_markdown(output_console(), render_values("two_runs", of=runs, rows=rows))
         return EXIT_OK
     formats = figure_formats(options.formats)
-    comparison = compare_folder(
+    papers, text = study("papers.comparison_files"), study("papers.text")
+    comparison = papers.compare_folder(
         options.folder,
         experiment=load_experiment(options.experiment) if options.experiment else None,
         allow_embedded=options.allow_embedded,
     )
-    written = write_comparison(options.folder, comparison, figures=options.figures != "none", formats=formats)
+    written = papers.write_comparison(
+        options.folder, comparison, figures=options.figures != "none", formats=formats
+    )
     console = output_console()
-    print_markdown(console, summary_markdown(comparison, short=True))
+    print_markdown(console, text.summary_markdown(comparison, short=True))
     say(console, f"{len(written)} files written to {options.folder}; begin with comparison.md")
     return EXIT_OK

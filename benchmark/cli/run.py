@@ -6,7 +6,7 @@ from collections import Counter
 from pathlib import Path
 from typing import Any
 
-from benchmark.cli.common import EXIT_FAILED, EXIT_OK, Options
+from benchmark.cli.common import EXIT_FAILED, EXIT_OK, Options, study
 
 HELP = "run or continue an experiment, and write its results"
 EXAMPLE = "betabench run --experiment paper --datasets adult --techniques none massaging --betas 0 0.5 1"
@@ -124,11 +124,11 @@ def execute(options: argparse.Namespace) -> int:
 
 def _execute_atlas(parameters: dict[str, Any], parts: list[str] | None) -> int:
     """Run an atlas, print a line for each part, and return the exit code."""
-    from benchmark.api import run_atlas
     from benchmark.text.terminal import say
 
     console = parameters["console"]
-    finished = run_atlas(parameters.pop("experiment"), parts=parts or (), **parameters)
+    making = study("atlas.making")
+    finished = making.run_atlas(parameters.pop("experiment"), parts=parts or (), **parameters)
     for part, estimate in finished.estimates.items():
         say(console, f"{part}: {estimate}")
     counts: dict[str, Counter[str]] = {}

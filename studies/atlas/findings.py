@@ -16,10 +16,8 @@ from pathlib import Path
 import pandas as pd
 
 from benchmark.atlas.adviser import Adviser
-from benchmark.atlas.comparison import CHOICES
-from benchmark.atlas.description import tables_digest
 from benchmark.atlas.recommenders import DATA, LETTERS, NOTHING, ORACLE, RANDOM, WRONG_KIND, cluster_means
-from benchmark.atlas.regret import DOSE, NAMED, PRIMARY, rows_of
+from benchmark.atlas.regret import DOSE, NAMED, rows_of
 from benchmark.columns import EQUALISE, GOALS, RESTORE
 from benchmark.figures import style
 from benchmark.figures.page import Page, RowLabels
@@ -27,6 +25,9 @@ from benchmark.statistics.restoration import NO_REFERENCE, NOTHING_TO_UNDO
 from benchmark.text.markdown import table
 from benchmark.text.words import p_value
 from benchmark.text.writing import PACKED, write_json
+from studies.atlas.comparison import CHOICES
+from studies.atlas.description import tables_digest
+from studies.atlas.regrets import PRIMARY
 from studies.estimates import draw_estimate, three, told
 from studies.pages import finding, listed, points, sections
 

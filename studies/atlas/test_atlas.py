@@ -11,12 +11,13 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from benchmark.atlas.comparison import DECISIONS, RECOMMENDERS, compared
-from benchmark.atlas.description import tables_digest
 from benchmark.atlas.file import load_atlas
 from benchmark.atlas.recommenders import AVERAGE, DROP, LETTERS
-from benchmark.atlas.regret import DOSE, NAMED, regret_table
+from benchmark.atlas.regret import DOSE, NAMED
 from studies.atlas import findings as atlas
+from studies.atlas.comparison import DECISIONS, RECOMMENDERS, compared
+from studies.atlas.description import tables_digest
+from studies.atlas.regrets import regret_table
 
 pytestmark = pytest.mark.slow
 

@@ -15,14 +15,14 @@ from benchmark.experiment.expand import expand, narrow
 from benchmark.experiment.keys import planned_cells
 from benchmark.experiment.plan import load_experiment
 from benchmark.experiment.prepare import prepare_experiment
-from benchmark.published.comparison_files import (
+from benchmark.text.writing import plain_or_packed
+from studies.legast2025 import findings as legast2025
+from studies.papers.comparison_files import (
     compare_folder,
     published_path,
     read_published,
     write_comparison,
 )
-from benchmark.text.writing import plain_or_packed
-from studies.legast2025 import findings as legast2025
 from tests.helpers.recomputed import check_file
 
 FOLDER = Path(__file__).resolve().parents[2] / "results" / "legast2025"

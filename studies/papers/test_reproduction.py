@@ -14,9 +14,9 @@ from numpy.typing import NDArray
 
 from benchmark.experiment.expand import narrow
 from benchmark.experiment.plan import load_experiment, plan_blocks
-from benchmark.published.comparison_files import compare_folder, write_comparison
-from benchmark.published.readings import read_readings
 from benchmark.text.writing import plain_or_packed
+from studies.papers.comparison_files import compare_folder, write_comparison
+from studies.papers.readings import read_readings
 from tests.helpers.recomputed import check_again, check_file
 
 ROOT = Path(__file__).resolve().parents[2]

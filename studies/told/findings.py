@@ -1,12 +1,12 @@
 """What must you know to undo a bias? Numbers, findings, figure, claims, and the table that the package ships.
 
-``python -m studies told`` writes all of it anew from the atlas's table of means, and
-``studies/told/test_told.py`` holds it. ``experiments/atlas.toml`` has the rules, :mod:`studies.told.estimands`
-the estimands. Below :data:`~studies.told.estimands.FEWEST` sources nothing is written.
+``python -m studies told`` writes all of it anew from the atlas's table of means. ``experiments/atlas.toml``
+has the rules, :mod:`studies.told.estimands` the estimands. Below
+:data:`~studies.told.estimands.FEWEST` sources nothing is written.
 
 Columns of ``benchmark/statistics/told.csv`` are :data:`studies.told.estimands.COLUMNS`. A row is a learner, a
-dose and something that is known: ``fact`` is of :data:`benchmark.techniques.knowledge.FACTS`, ``m`` how many people
-were looked at again, ``factor`` the told gap as a multiple of the planted one. Numbers are means over
+dose and something that is known: ``fact`` is of :data:`benchmark.techniques.knowledge.FACTS`, ``m`` how many
+people were looked at again, ``factor`` the told gap as a multiple of the planted one. Numbers are means over
 ``sources`` with label and borderline bias, at .20 with label bias alone. ``*_gain`` is how much better
 ``technique`` is than doing nothing, with its interval. Told a gap as large as the dose, a model gains
 nothing where the true gap is below ``break_even``, in agreement or in distance, the larger one of the two.

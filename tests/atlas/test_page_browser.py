@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING
 import pytest
 
 from benchmark.atlas.adviser import Adviser
-from benchmark.atlas.comparison import write_comparison
 from benchmark.pages.atlas_page import atlas_page
+from studies.atlas.comparison import write_comparison
 from tests.helpers.atlases import by_kind, write_atlas
 
 if TYPE_CHECKING:

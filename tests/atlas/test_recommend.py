@@ -17,12 +17,12 @@ import pytest
 from benchmark import recommend
 from benchmark.atlas.adviser import CHECKED, NOT_KNOWN, SIMPLE, Adviser, Question
 from benchmark.atlas.adviser import sentences_of as words_of
-from benchmark.atlas.comparison import write_comparison
 from benchmark.atlas.regret import p_of_contrasts, rows_of
 from benchmark.cli import main
 from benchmark.errors import DataError, ExperimentError, ReportError, UnknownNameError
 from benchmark.pages.atlas_page import atlas_page, choices_of, sentences_of
 from benchmark.statistics.hypothesis_tests import holm, sign_flip_interval, sign_flip_p_values
+from studies.atlas.comparison import write_comparison
 from tests.helpers.atlases import Gain, alike, by_kind, write_atlas
 
 World = Callable[..., Path]

@@ -13,7 +13,7 @@ import pandas as pd
 from benchmark.atlas.features import FEATURE_COLUMNS
 from benchmark.atlas.file import Atlas
 from benchmark.atlas.means import MEAN_COLUMNS
-from benchmark.atlas.tables import CELLS, FEATURES, MANIFEST, MEANS
+from benchmark.atlas.tables import FEATURES, MANIFEST, MEANS
 from benchmark.text.writing import csv_text
 
 TOLD = "gap_weights"
@@ -87,9 +87,6 @@ def write_atlas(folder: Path, gain: Gain, *, n_clusters: int = 12, seed: int = 1
     folder.mkdir(parents=True, exist_ok=True)
     (folder / MEANS).write_text(csv_text(pd.DataFrame(means)[list(MEAN_COLUMNS)]))
     (folder / FEATURES).write_text(csv_text(pd.DataFrame(features)[list(FEATURE_COLUMNS)]))
-    columns = ["version", "part", "dataset", "bias", "beta", "technique", "classifier", "repetition"]
-    columns += ["restoration_distance", "discrimination", "accuracy"]
-    (folder / CELLS).write_text(",".join(columns) + "\n")
     entries = {name: {"technique": name} for name in TECHNIQUES}
     entries[TOLD]["told"] = {"fact": "gap"}
     manifest = {"atlas": json.loads(ATLAS.model_dump_json()), "parts": {"core": {"entries": entries}}}

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from benchmark.atlas.description import MEANINGS, TABLES
+from studies.atlas.description import MEANINGS, TABLES
 from tools.column_dictionary import ATLAS_PAGE, PAGE, atlas_dictionary, dictionary, files, unexplained
 
 

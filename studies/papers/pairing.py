@@ -10,12 +10,12 @@ import pandas as pd
 from benchmark.columns import ORIGINAL
 from benchmark.errors import ReportError
 from benchmark.experiment.entries import PublishedDataset, PublishedEntry
-from benchmark.published.readings import Reading, add_readings
 from benchmark.runs.descriptions import DatasetDescription
 from benchmark.runs.finished import FinishedRun
 from benchmark.runs.manifest import Manifest
 from benchmark.statistics.cells import CELL_KEY
 from benchmark.text.words import NOT_REAL_LOUD, REAL, SAMPLED
+from studies.papers.readings import Reading, add_readings
 
 TOLERANCES = (0.02, 0.05)
 """Absolute differences up to which a number counts as repeated, in the units of the metric."""
@@ -92,8 +92,8 @@ def compare(
 ) -> pd.DataFrame:
     """Return each published number beside the mean that repeats it.
 
-    ``published`` has the columns :data:`~benchmark.published.comparison_files.PUBLISHED_COLUMNS`, and
-    may have one for each reading (:func:`~benchmark.published.readings.add_readings`). The result has
+    ``published`` has the columns :data:`~studies.papers.comparison_files.PUBLISHED_COLUMNS`, and
+    may have one for each reading (:func:`~studies.papers.readings.add_readings`). The result has
     :data:`COMPARISON_COLUMNS`, two columns for each reading, and a row for each published number, in that
     order. ``difference`` is ours minus published. Without counterpart, our numbers are empty and there is a
     ``reason``. A ReportError means that no published number has a counterpart, that the mapping is ambiguous

@@ -8,11 +8,11 @@ import pandas as pd
 from markupsafe import Markup
 
 from benchmark.metrics import list_metrics
-from benchmark.published.pairing import TOLERANCES, Comparison
 from benchmark.tables.numbers import HEADINGS
 from benchmark.text import markdown
 from benchmark.text.words import number, repetitions, sentence
 from benchmark.wording import render_values
+from studies.papers.pairing import TOLERANCES, Comparison
 
 FAR = 0.03
 """Mean absolute error above which a dataset's technique is listed among the worst."""
@@ -109,7 +109,7 @@ def _rendered(template: str, comparison: Comparison, rows: pd.DataFrame, **value
     missing = rows.loc[rows["ours"].isna(), "reason"]
     return render_values(
         template,
-        "benchmark.published",
+        "studies.papers",
         comparison=comparison,
         run=run,
         samples=repetitions(run.repetitions),

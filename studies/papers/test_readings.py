@@ -13,16 +13,16 @@ from matplotlib.axes import Axes
 
 from benchmark.errors import ExperimentError, ReportError
 from benchmark.experiment.plan import load_experiment
-from benchmark.published.comparison_files import (
+from studies.papers.comparison_files import (
     compare_folder,
     published_path,
     read_published,
     write_comparison,
 )
-from benchmark.published.figure import draw_differences
-from benchmark.published.pairing import COMPARISON_COLUMNS, Comparison
-from benchmark.published.readings import KEY, Change, add_readings, read_readings
-from benchmark.published.text import summary_markdown, table_markdown
+from studies.papers.figure import draw_differences
+from studies.papers.pairing import COMPARISON_COLUMNS, Comparison
+from studies.papers.readings import KEY, Change, add_readings, read_readings
+from studies.papers.text import summary_markdown, table_markdown
 from tests.helpers.figure_checks import cut_off, numbers_in, overlapping, panels
 from tests.helpers.published import PUBLISHED, manifest, write_run
 

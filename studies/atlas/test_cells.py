@@ -8,9 +8,10 @@ import pytest
 
 from benchmark.api import run
 from benchmark.atlas.adviser import shipped_folder
-from benchmark.atlas.tables import CELL_METRICS, read_tables
+from benchmark.atlas.tables import read_table, read_tables
 from benchmark.experiment.expand import load_for_run
 from benchmark.runs.finished import read_frames
+from studies.atlas.tables import CELL_METRICS, CELL_TABLE, CELLS
 
 FIRST = 2
 """Repetitions that are computed again: of later ones, all before would be as well."""
@@ -19,8 +20,8 @@ FIRST = 2
 @pytest.mark.slow
 @pytest.mark.real_data
 def test_computing_again_gives_the_committed_cells(data_dir: Path, tmp_path: Path) -> None:
-    tables, compared = read_tables(shipped_folder()), 0
-    cells = tables.cells
+    folder, compared = shipped_folder(), 0
+    tables, cells = read_tables(folder), read_table(folder / CELLS, CELL_TABLE)
     cells = cells[(cells["repetition"] < FIRST) & (cells["dataset"] != "kdd_census")]
     for cell in cells.iloc[::5].to_dict("records"):
         experiment = load_for_run(tables.atlas.experiments[cell["part"]]).experiment  # with what is told

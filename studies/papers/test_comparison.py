@@ -26,25 +26,25 @@ from benchmark.experiment.expand import expand, narrow
 from benchmark.experiment.keys import cell_key, sample_identity
 from benchmark.experiment.plan import load_experiment, plan_blocks
 from benchmark.experiment.prepare import prepare_experiment
-from benchmark.published.comparison_files import (
+from benchmark.runs.descriptions import PlantedBias
+from benchmark.runs.finished import SUMMARY_COLUMNS, FinishedRun, read_run
+from benchmark.runs.manifest import metric_description
+from benchmark.text.terminal import as_text
+from studies.papers.comparison_files import (
     compare_folder,
     published_path,
     read_published,
     write_comparison,
 )
-from benchmark.published.figure import draw_differences
-from benchmark.published.pairing import (
+from studies.papers.figure import draw_differences
+from studies.papers.pairing import (
     COMPARISON_COLUMNS,
     Comparison,
     build_comparison,
     compare,
     rank_correlations,
 )
-from benchmark.published.text import summary_markdown, table_markdown, worst_blocks
-from benchmark.runs.descriptions import PlantedBias
-from benchmark.runs.finished import SUMMARY_COLUMNS, FinishedRun, read_run
-from benchmark.runs.manifest import metric_description
-from benchmark.text.terminal import as_text
+from studies.papers.text import summary_markdown, table_markdown, worst_blocks
 from tests.helpers.figure_checks import (
     colorbars,
     cut_off,
@@ -622,7 +622,7 @@ def wide_comparison(n_datasets: int, betas: Sequence[float], name: str = "datase
             summary.append(
                 (f"{name}_{i}", "cpt", beta, technique, "c45", "original", metric, mean, 0.0, mean, mean, 2)
             )
-    from benchmark.published.comparison_files import PUBLISHED_COLUMNS
+    from studies.papers.comparison_files import PUBLISHED_COLUMNS
 
     made_up = manifest_of(
         name="wide",

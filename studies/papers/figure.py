@@ -10,9 +10,9 @@ import pandas as pd
 from benchmark.figures.heat import add_steps, draw_cells, short_number, step_colors, write_columns
 from benchmark.figures.page import Page, RowLabels
 from benchmark.figures.style import styled
-from benchmark.published.pairing import TOLERANCES, Comparison
-from benchmark.published.text import metric_title, technique_title, ways_of_reading
 from benchmark.text.words import sentence
+from studies.papers.pairing import TOLERANCES, Comparison
+from studies.papers.text import metric_title, technique_title, ways_of_reading
 
 _CELL = (0.46, 0.21)
 _NARROWEST = 1.6

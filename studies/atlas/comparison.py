@@ -14,6 +14,7 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
+from benchmark.atlas.adviser import without_comparison
 from benchmark.atlas.file import Atlas
 from benchmark.atlas.recommenders import (
     AVERAGE,
@@ -22,15 +23,12 @@ from benchmark.atlas.recommenders import (
     DROP_TECHNIQUE,
     NOTHING,
     ORACLE,
-    Choices,
     at,
     cluster_means,
-    each,
-    recommended,
 )
-from benchmark.atlas.regret import ALL, DOSE, TO_UNDO, regret_table, rows_of
+from benchmark.atlas.regret import ALL, DOSE, TO_UNDO, rows_of
 from benchmark.atlas.scenarios import SCENARIO, Scenarios, scenarios_of, undo_reasons
-from benchmark.atlas.tables import Tables, read_tables, write_table
+from benchmark.atlas.tables import CLAIM_COLUMNS, CLAIMS, RECOMMENDERS, Tables, read_tables
 from benchmark.columns import EQUALISE, GOALS, RESTORE
 from benchmark.statistics.cells import Array
 from benchmark.statistics.hypothesis_tests import sign_flip_interval
@@ -38,8 +36,8 @@ from benchmark.statistics.intervals import student_intervals
 from benchmark.statistics.recommendation import EQUAL
 from benchmark.text.words import p_value
 from benchmark.text.writing import PACKED
-
-CLAIM_COLUMNS = ("version", "claim", "text", "fate", "evidence")
+from studies.atlas.regrets import Choices, each, recommended, regret_table
+from studies.atlas.tables import write_table
 
 HELD, REFUTED, NOT_DECIDED = "held", "refuted", "not decided"
 """Fates. A claim is not decided where the interval of its number has both answers."""
@@ -210,8 +208,8 @@ def claim_table(comparison: Comparison) -> pd.DataFrame:
     return pd.DataFrame(rows, columns=list(CLAIM_COLUMNS))
 
 
-RECOMMENDERS, CHOICES, VARIANCE, CLAIMS = "recommenders.csv", "choices.csv", "variance.csv", "claims.csv"
-"""Files of advice."""
+CHOICES, VARIANCE = "choices.csv", "variance.csv"
+"""Files beside those that advice is made from."""
 
 _BESIDE = (NOTHING, DROP, ORACLE)
 """Recommenders whose scores stand beside each choice."""
@@ -237,21 +235,6 @@ def compared(tables: Tables) -> Iterator[Compared]:
         rows = undo_reasons(scenarios, tables.dose_rows, tables.clean_rows) == ""
         if goal == RESTORE and rows.any() and not rows.all():
             yield of_all.take(rows, TO_UNDO)
-
-
-def without_comparison(tables: Tables) -> str:
-    """Return why recommenders cannot be compared on some tables; empty if they can."""
-    rows = tables.dose_rows
-    if rows.empty:
-        return "no part that advice is fitted on has levels with the unit dose"
-    if rows["half"].nunique() < 2:
-        return (
-            "each part has one repetition, but the oracle is chosen on odd splits and scored on even ones; "
-            "give repetitions = 2 or more"
-        )
-    if scenarios_of(rows, RESTORE).frame["cluster"].nunique() < 2:
-        return "scenarios with a value have one independent source of data, so that none can be left out"
-    return ""
 
 
 def write_comparison(folder: Path, say: Callable[[str], None] = lambda _: None) -> tuple[Path, ...]:

@@ -11,11 +11,11 @@ from benchmark.declarations import declaration_dir
 from benchmark.errors import ReportError
 from benchmark.experiment.entries import PublishedEntry
 from benchmark.experiment.plan import Experiment
-from benchmark.published.pairing import Comparison, build_comparison
-from benchmark.published.readings import KEY, read_readings
-from benchmark.published.text import summary_markdown, table_markdown
 from benchmark.runs.finished import read_frame, read_run
 from benchmark.text.writing import FORMATS_WRITTEN, csv_text, write_atomically
+from studies.papers.pairing import Comparison, build_comparison
+from studies.papers.readings import KEY, read_readings
+from studies.papers.text import summary_markdown, table_markdown
 
 PUBLISHED_COLUMNS = (*KEY, "value")
 """Columns of a file of published numbers; ``experiments/published/README.md`` explains them."""
@@ -105,7 +105,7 @@ def write_comparison(
     if figures:
         # matplotlib is loaded only when something is drawn.
         from benchmark.figures.style import write_figures
-        from benchmark.published.figure import draw_differences
+        from studies.papers.figure import draw_differences
 
         drawing = [("differences", functools.partial(draw_differences, comparison))]
         drawn = list(write_figures(folder / "comparison", drawing, formats))

@@ -9,7 +9,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from benchmark.atlas.comparison import (
+from studies.atlas.comparison import (
     HELD,
     NOT_DECIDED,
     REFUTED,

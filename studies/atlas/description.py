@@ -6,7 +6,15 @@ from collections.abc import Mapping
 from pathlib import Path
 
 from benchmark import RELEASED
-from benchmark.atlas.comparison import (
+from benchmark.atlas.features import FEATURE_COLUMNS
+from benchmark.atlas.file import Atlas
+from benchmark.atlas.means import MEAN_COLUMNS
+from benchmark.atlas.regret import REGRET_COLUMNS
+from benchmark.atlas.tables import FEATURES, MEANS, TEXTS
+from benchmark.declarations import package_toml
+from benchmark.text.croissant import SUFFIX, DescribedTable, croissant
+from benchmark.text.writing import PACKED, plain_or_packed, write_json
+from studies.atlas.comparison import (
     CHOICE_COLUMNS,
     CHOICES,
     CLAIM_COLUMNS,
@@ -15,14 +23,7 @@ from benchmark.atlas.comparison import (
     VARIANCE,
     VARIANCE_COLUMNS,
 )
-from benchmark.atlas.features import FEATURE_COLUMNS
-from benchmark.atlas.file import Atlas
-from benchmark.atlas.means import MEAN_COLUMNS
-from benchmark.atlas.regret import REGRET_COLUMNS
-from benchmark.atlas.tables import CELL_TABLE, CELLS, FEATURES, MEANS, TEXTS
-from benchmark.declarations import package_toml
-from benchmark.text.croissant import SUFFIX, DescribedTable, croissant
-from benchmark.text.writing import PACKED, plain_or_packed, write_json
+from studies.atlas.tables import CELL_TABLE, CELLS
 
 TABLES: Mapping[str, tuple[str, ...]] = {
     RECOMMENDERS: REGRET_COLUMNS,

@@ -10,23 +10,15 @@ import pandas as pd
 import pytest
 
 from benchmark.atlas.adviser import Adviser
-from benchmark.atlas.comparison import RECOMMENDERS, compared, components_of, write_comparison
 from benchmark.atlas.file import Rules
-from benchmark.atlas.recommenders import (
-    AVERAGE,
-    DATA,
-    DROP,
-    KIND,
-    LETTERS,
-    NOTHING,
-    ORACLE,
-    recommended,
-)
-from benchmark.atlas.regret import REGRET_COLUMNS, power_of_rule, verdict
+from benchmark.atlas.recommenders import AVERAGE, DATA, DROP, KIND, LETTERS, NOTHING, ORACLE
+from benchmark.atlas.regret import REGRET_COLUMNS, verdict
 from benchmark.atlas.scenarios import Scenarios, scenarios_of
-from benchmark.atlas.tables import read_table, read_tables
+from benchmark.atlas.tables import RECOMMENDERS, read_table, read_tables
 from benchmark.errors import ReportError
 from benchmark.techniques.knowledge import FACTS
+from studies.atlas.comparison import compared, components_of, write_comparison
+from studies.atlas.regrets import power_of_rule, recommended
 from tests.helpers.atlases import TOLD, Gain, alike, by_kind, by_rate, write_atlas
 
 

@@ -1,1 +1,0 @@
-"""A run's numbers beside published ones."""
