@@ -1,4 +1,4 @@
-"""``import betabench`` is ``import benchmark``, whose modules it has under both names: each is loaded once."""
+"""``import betabench`` is ``import benchmark``: each module is loaded once, and has both names."""
 
 import sys
 from importlib import import_module

@@ -210,6 +210,17 @@ def test_importing_it_loads_nothing_else() -> None:
     assert done.stdout.strip() == "['benchmark']"
 
 
+def test_the_package_has_the_name_of_the_distribution_as_well() -> None:
+    code = """
+import betabench, benchmark
+from betabench.techniques.massaging import Massaging
+import benchmark.techniques.massaging as module
+assert betabench is benchmark and module.Massaging is Massaging
+assert module.__spec__.name == module.__name__ == "benchmark.techniques.massaging"
+"""
+    subprocess.run([sys.executable, "-c", code], cwd=ROOT, check=True)
+
+
 def test_a_run_from_python_leaves_the_files_of_the_command(here: Path) -> None:
     (here / "experiment.toml").write_text(FILE)
     words = "run --experiment experiment.toml --offline --no-figures --output command"

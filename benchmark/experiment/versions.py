@@ -25,6 +25,7 @@ CHECKOUT = (PACKAGE.parent / "pyproject.toml").is_file()
 """Whether the package's files can change without its version."""
 
 _STANDARD_LIBRARY = Path(sysconfig.get_path("stdlib")).resolve()
+_SECOND_NAME = re.compile(r"^betabench(?=\.|$)")  # betabench.py
 _NAME_OF_FILE = re.compile(r"[^\n\0]{1,200}").fullmatch
 
 # Code that every cell's predictions depend on. Learning and loading are left out, because keys hold digests
@@ -135,6 +136,7 @@ def _imported_files(file: Path) -> set[Path]:
     # Files of this package, beside the file, and where Python looks, are found without being loaded, so that
     # imports inside functions count before their first call.
     names, is_users = _parsed(file)[1], _is_users(file)
+    names = tuple(_SECOND_NAME.sub(PACKAGE.name, name) for name in names)
     found = set[Path]()
     for name in {*names}.union(*(_packages_of(name) for name in names if is_users)):
         own = name.lstrip(".")

@@ -125,6 +125,17 @@ def test_a_techniques_digest_covers_the_modules_that_it_imports() -> None:
     assert {"base.py", "independence.py"} <= names
 
 
+def test_a_plugins_digest_does_not_depend_on_the_name_that_it_imports_the_package_by(tmp_path: Path) -> None:
+    imported = []
+    for number, name in enumerate(("benchmark", "betabench")):
+        (path := tmp_path / f"mine_{number}.py").write_text(
+            f"from {name}.techniques.massaging import Massaging\n"
+        )
+        imported.append(versions._imported_files(path))
+    assert imported[0] == imported[1]
+    assert versions.PACKAGE / "techniques" / "massaging.py" in imported[1]
+
+
 PLUGIN = """
 import importlib
 import sys
