@@ -11,7 +11,7 @@ from pathlib import Path
 import pandas as pd
 import pytest
 
-from benchmark.audit import TREE
+from benchmark.audit import QUESTIONS
 from benchmark.cli import main
 
 CSV = "y,yhat,p,sex,race\n" + "".join(
@@ -201,7 +201,7 @@ def test_bad_input_ends_with_a_sentence(words: str, message: str, capsys: pytest
 def test_without_a_terminal_the_guide_prints_the_whole_tree(capsys: pytest.CaptureFixture[str]) -> None:
     assert audit("--guide") == 0
     shown = capsys.readouterr().out
-    assert shown.startswith(TREE.text)
+    assert shown.startswith(QUESTIONS["labels"]["text"])
     assert shown.count("-> ") == 10
     assert "-> false_positive_rate, false_discovery_rate\n" in shown
 

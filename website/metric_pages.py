@@ -182,7 +182,7 @@ def _equivalents(metrics: dict[str, Metric]) -> str:
 def _counts() -> Iterator[tuple[str, ...]]:
     test = f"[{code('test_group_table')}](../../tests/metrics/test_aequitas.py)"
     for theirs, ours in AEQUITAS_COUNTS.items():
-        yield code(theirs), f"= {code(ours)}", test, "a column of " + code("benchmark.audit.group_table")
+        yield code(theirs), f"= {code(ours)}", test, "a column of GroupRates.groups"
 
 
 def _pairs(pairs: list[tuple[Equivalent, Metric]]) -> Iterator[tuple[str, ...]]:

@@ -4,9 +4,10 @@ The meaning of a column is never guessed. If the favorable value, a group or the
 certain, an error says how to name them.
 """
 
+import functools
 import hashlib
+import math
 import shlex
-from collections import Counter
 from collections.abc import Callable, Collection, Hashable, Iterable, Mapping, Sequence, Set
 from dataclasses import dataclass
 from pathlib import Path
@@ -16,7 +17,6 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from benchmark.audit.disparity import by_group, intersect, select
 from benchmark.audit.outcomes import (
     MOST_NUMBERS,
     OUTCOMES,
@@ -27,6 +27,7 @@ from benchmark.audit.outcomes import (
     said_of_sides,
 )
 from benchmark.audit.remarks import remarks_on_columns
+from benchmark.columns import CROSSED
 from benchmark.data.draft import about_numbers
 from benchmark.data.files import read_frame, refuse_repeated
 from benchmark.data.reading import DoubtError
@@ -64,7 +65,7 @@ def read_predictions(
     for name in known or ():
         if name not in frame:
             raise UnknownNameError("column", name, map(str, frame.columns))
-    _check_names(frame)
+    _refuse_repeated(frame)
     if frame.empty:
         raise DataError(
             f"{Path(path).name} has no rows", expected="one row per person", remedy="add its rows"
@@ -72,8 +73,9 @@ def read_predictions(
     return frame
 
 
-def _check_names(frame: pd.DataFrame) -> None:
-    refuse_repeated([name for name, times in Counter(map(str, frame.columns)).items() if times > 1])
+def _refuse_repeated(frame: pd.DataFrame) -> None:
+    names = frame.columns.map(str)
+    refuse_repeated({*names[names.duplicated()]})
 
 
 def rows_where(frame: pd.DataFrame, condition: str) -> pd.DataFrame:
@@ -142,8 +144,8 @@ class Columns:
     # the side of "false".
     favorable: object = None
     favorable_prediction: object = None  # the favorable prediction, if its values are not the label's
-    # threshold, k, percent: Rule of selection by score, if there is no prediction: one of them, as in
-    # :func:`benchmark.audit.select`.
+    # threshold, k, percent: Rule of selection by score, if there is no prediction: the lowest selected score,
+    # the number of selected rows, or their share in percent, rounded down to whole rows.
     threshold: float | None = None
     k: int | None = None
     percent: float | None = None
@@ -180,7 +182,7 @@ def prepare(frame: pd.DataFrame, columns: Columns) -> ReadyTable:
     sensitive attribute form a separate group, :data:`MISSING`. For errors see
     :func:`~benchmark.audit.audit_predictions`.
     """
-    _check_names(frame)
+    _refuse_repeated(frame)
     remarks, unclear = frame.attrs.get(REMARKS, ()), frame.attrs.get("betabench_unclear", {})
     frame = frame.set_axis([*map(str, frame.columns)], axis=1)
     used, attributes = columns.roles(frame.columns), columns.attributes(frame.columns)
@@ -225,14 +227,13 @@ def prepare(frame: pd.DataFrame, columns: Columns) -> ReadyTable:
     scores = given["score"].to_numpy() if "score" in given else None
     selection = ""
     if columns.prediction is None and scores is not None:
-        chosen = select(scores, threshold=columns.threshold, k=columns.k, percent=columns.percent)
-        truth["prediction"] = chosen.selected
-        selection = f"{columns.score} ≥ {chosen.threshold:g}: {chosen.n_selected:,} rows"
+        truth["prediction"], threshold, more = select(scores, columns.selection)
+        selection = f"{columns.score} ≥ {threshold:g}: {truth['prediction'].sum():,} rows"
         notes.append(f"selected are rows with {selection}")
         shares = np.min(scores) >= 0  # unlike log odds
         if columns.threshold is not None and 0 < columns.threshold < 1 < np.max(scores) and shares:
             notes.append(f"scores go up to {np.max(scores):g}: is {columns.threshold:g} meant as a share?")
-        if (more := chosen.n_tied) > 0:
+        if more:
             notes.append(f"{more:,} more rows than asked for are selected: they tie at the last score")
     if scores is not None and len(scores) > 1 and np.ptp(scores) == 0:
         notes.append(f"every row has the same score, {scores[0]:g}: it ranks nobody")
@@ -249,15 +250,8 @@ def prepare(frame: pd.DataFrame, columns: Columns) -> ReadyTable:
     unknown = {name: frozenset([MISSING] if texts.isna().any() else []) for name, texts in all_groups.items()}
     crossed: dict[tuple[str, ...], str] = {}
     if columns.intersections:
-        cells = intersect(pd.DataFrame(groups), attributes)
+        cells = _crossed(groups)
         name = str(cells.name)
-        if name in groups:
-            raise DataError(
-                f"The column {name!r} has the name of an intersection",
-                expected="another name",
-                got=repr(name),
-                remedy="rename the column",
-            )
         crossed = dict(zip(zip(*groups.values(), strict=True), cells, strict=True))
         lacking_one = (pd.DataFrame(all_groups).isna().any(axis=1)[complete]).to_numpy()
         unknown[name] = frozenset(cells[lacking_one])
@@ -267,9 +261,12 @@ def prepare(frame: pd.DataFrame, columns: Columns) -> ReadyTable:
     weights = given["weight"].to_numpy() if "weight" in given else None
     strata = pd.factorize(given["strata"])[0] if "strata" in given else None
     feature_matrix = np.column_stack(list(features.values())) if features else None
-    ready = {
-        attribute: by_group(
-            values,
+    ready = {}
+    for attribute, values in groups.items():
+        codes, names = pd.factorize(values.to_numpy(dtype=object), sort=True)
+        ready[attribute] = Predictions(
+            codes,
+            tuple(names),
             y_true=truth.get("label"),
             y_pred=truth["prediction"],
             y_score=scores,
@@ -277,8 +274,6 @@ def prepare(frame: pd.DataFrame, columns: Columns) -> ReadyTable:
             strata=strata,
             features=feature_matrix,
         )
-        for attribute, values in groups.items()
-    }
     facts = {
         "rows": len(frame),
         "rows_audited": int(complete.sum()),
@@ -293,6 +288,67 @@ def prepare(frame: pd.DataFrame, columns: Columns) -> ReadyTable:
     }
     table = _missing(used, lacking, all_groups)
     return ReadyTable(ready, table, tuple(notes), facts, unknown, crossed)
+
+
+def select(score: NDArray[np.float64], rules: Mapping[str, float]) -> tuple[NDArray[np.bool_], float, int]:
+    r"""Return whether each row is selected, the lowest score of these, and how many rows too many tie with it.
+
+    A row is selected if its score is at least a threshold: a given one, or the score of the k-th highest
+    row, :math:`\hat y = 1` if :math:`s \ge s_k` (Saleiro et al. 2018, section 3.2). Rows that tie with the
+    k-th row are all selected, in any order of the rows. The rules are those of :class:`Columns`. An
+    ExperimentError means that there are several, or that one selects an impossible number of rows.
+    """
+    if len(rules) > 1:
+        raise ExperimentError(
+            "It is not clear whom to select",
+            expected="exactly one of threshold, k and percent",
+            got=" and ".join(rules),
+            remedy="name one of them",
+        )
+    [(rule, wanted)] = rules.items()
+    n, most = len(score), 0
+    if math.isnan(wanted) and rule == "threshold":
+        raise ExperimentError("The threshold is not a number", expected="a score", got="NaN")
+    if rule == "k" and float(wanted).is_integer():
+        most = int(wanted)
+    elif rule == "percent" and 0 < wanted <= 100:
+        # The small number corrects whole percentages that rounding made a little less.
+        most = math.floor(wanted * n / 100 + 1e-9)
+    if rule != "threshold" and not 1 <= most <= n:
+        raise ExperimentError(
+            "That many rows cannot be selected",
+            expected=f"from 1 to {n} rows",
+            got=f"{rule} = {wanted:g}",
+            remedy="choose a number in this range",
+        )
+    threshold = wanted if rule == "threshold" else float(np.partition(score, n - most)[n - most])
+    selected = score >= threshold
+    return selected, threshold, int(selected.sum()) - most if most else 0
+
+
+def _crossed(groups: Mapping[str, pd.Series]) -> pd.Series:
+    """Return attributes crossed into one: values such as ``"Female × Black"``, the name ``"sex × race"``."""
+    if len(groups) < 2:
+        raise ExperimentError(
+            "There is nothing to cross", expected="two or more columns", got=", ".join(groups)
+        )
+    crossed = functools.reduce(lambda one, other: one + CROSSED + other, groups.values())
+    # "a" and "b × c" must not become one group with "a × b" and "c".
+    if crossed.nunique() < len(pd.DataFrame(groups).drop_duplicates()):
+        raise DataError(
+            "Crossed groups would have the same name",
+            expected=f"values without {CROSSED!r}",
+            got=", ".join(repr(v) for texts in groups.values() for v in texts.unique() if CROSSED in v)[:200],
+            remedy="rename these values",
+        )
+    if (name := CROSSED.join(groups)) in groups:
+        raise DataError(
+            f"The column {name!r} has the name of an intersection",
+            expected="another name",
+            got=repr(name),
+            remedy="rename the column",
+        )
+    return crossed.rename(name)
 
 
 def _missing(

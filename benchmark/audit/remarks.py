@@ -8,7 +8,7 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from benchmark.audit.disparity import SMALL
+from benchmark.audit.rates import SMALL
 from benchmark.data.raw import like_weight
 from benchmark.text.words import as_text, few
 

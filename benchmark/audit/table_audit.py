@@ -1,6 +1,6 @@
 """The audit of a table of predictions: rates of groups, all metrics that apply, disparities and verdicts."""
 
-from collections.abc import Callable, Collection, Iterable, Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any, get_args
 
@@ -8,41 +8,22 @@ import numpy as np
 import pandas as pd
 
 from benchmark import __version__
-from benchmark.audit.disparity import (
-    CHOSEN,
-    DISPARITY,
-    PARITIES,
-    SMALL,
-    disparities,
-    group_table,
-    overall_parity,
-    parity,
-    reference_of,
-)
 from benchmark.audit.predictions import Columns, ReadyTable, group_name, prepare
+from benchmark.audit.rates import CHOSEN, GroupRates
 from benchmark.audit.remarks import remarks_on_groups
 from benchmark.errors import ExperimentError, UnknownNameError
-from benchmark.metrics import Conventions, Metric, list_metrics, measure, metric_names
-
-_METRIC_COLUMNS = ("attribute", "metric", "group", "reference", "value", "reason", "n")
+from benchmark.metrics import Conventions, metric_names
 
 
 @dataclass(frozen=True, eq=False)
 class AuditResult:
-    """Results of an audit, as tidy frames."""
+    """Results of an audit, as tidy frames of all attributes."""
 
-    # A row for each attribute and group: columns of :func:`benchmark.audit.group_table`, ``auc`` if there are
-    # labels and scores, and ``small`` (fewer than :data:`benchmark.audit.disparity.SMALL` rows).
-    groups: pd.DataFrame
-    # Columns ``attribute``, ``metric``, ``group`` (empty if a metric looks at all groups), ``reference``
-    # (empty if none), ``value``, ``reason`` (why there is no value; else empty) and ``n`` (rows of the group,
-    # or of all).
-    metrics: pd.DataFrame
-    # Columns of :func:`benchmark.audit.disparities`, ``parity`` (the name of its verdict) and ``verdict``
-    # (whether the disparity lies within tau; missing where there is none).
-    disparities: pd.DataFrame
-    verdicts: pd.DataFrame  # on each group, from :func:`benchmark.audit.parity`
-    parity: pd.DataFrame  # verdicts on each attribute, from :func:`benchmark.audit.overall_parity`
+    groups: pd.DataFrame  # counts and rates, from :attr:`benchmark.audit.GroupRates.groups`
+    metrics: pd.DataFrame  # from :meth:`benchmark.audit.GroupRates.metrics`
+    disparities: pd.DataFrame  # and verdicts on them, from :attr:`benchmark.audit.GroupRates.disparities`
+    verdicts: pd.DataFrame  # on each group, from :attr:`benchmark.audit.GroupRates.verdicts`
+    parity: pd.DataFrame  # verdicts on each attribute, from :attr:`benchmark.audit.GroupRates.parity`
     missing: pd.DataFrame  # missing values, as in :class:`benchmark.audit.predictions.ReadyTable`
     notes: tuple[str, ...]  # remarks for readers
     # The facts of :class:`benchmark.audit.predictions.ReadyTable`, and ``metrics`` (the given names; empty if
@@ -94,44 +75,20 @@ def audit_predictions(
         )
     prepared = prepare(frame, columns)
     references = _references(reference, prepared)
-    groups, measured, compared, notes = [], [], [], list(prepared.notes)
+    rates = [
+        GroupRates(rows, attribute, references[attribute], prepared.unknown[attribute], tau, conventions)
+        for attribute, rows in prepared.predictions.items()
+    ]
+    notes = [*prepared.notes]
     if columns.weight is not None:
         notes.append("rows have weights: whether differences are due to chance is not tested")
-    for attribute, predictions in prepared.predictions.items():
-        table, chosen = group_table(predictions, attribute), references[attribute]
-        unknown = prepared.unknown[attribute]
-        if predictions.given >= {"y_true", "y_score"}:
-            table["auc"] = table["group"].map({m.group: m.value for m in measure(predictions, ["auc"])})
-        table["small"] = table["n"] < SMALL
-        groups.append(table)
-        notes += remarks_on_groups(table, attribute)
-        compared.append(
-            disparities(
-                predictions,
-                attribute,
-                reference=chosen,
-                unknown=unknown,
-                conventions=conventions,
-            )
-        )
-        wanted = names or [n for n, m in list_metrics().items() if predictions.given.issuperset(m.needs)]
-        measured += [
-            (attribute, m.metric, m.group, m.reference, m.value, m.reason, m.n_rows)
-            for m in measure(
-                predictions, wanted, reference=_chooser(table, chosen, unknown), conventions=conventions
-            )
-        ]
-    ratios = pd.concat(compared, ignore_index=True)
-    verdicts = parity(ratios, tau, conventions=conventions)
-    judged = {parts[0]: name for name, parts in PARITIES.items() if len(parts) == 1}
-    ratios["parity"] = ratios["metric"].map(judged)
-    keys = ["attribute", "group", "parity"]
+    for own in rates:
+        notes += remarks_on_groups(own.groups, own.attribute)
+    found = {"metrics": [own.metrics(names) for own in rates]}
+    for frame_name in ("groups", "disparities", "verdicts", "parity"):
+        found[frame_name] = [getattr(own, frame_name) for own in rates]
     return AuditResult(
-        groups=pd.concat(groups, ignore_index=True),
-        metrics=pd.DataFrame(measured, columns=list(_METRIC_COLUMNS)),
-        disparities=ratios.merge(verdicts[[*keys, "verdict"]], on=keys, how="left", validate="one_to_one"),
-        verdicts=verdicts,
-        parity=overall_parity(verdicts),
+        **{name: pd.concat(frames, ignore_index=True) for name, frames in found.items()},
         missing=prepared.missing,
         notes=tuple(notes),
         facts={
@@ -168,14 +125,3 @@ def _references(reference: str | Mapping[Any, Any] | None, prepared: ReadyTable)
         cell = prepared.crossed.get(tuple(named.get(part, "") for part in parts), "majority")
         references[crossed] = named.get(crossed, cell)
     return references
-
-
-def _chooser(table: pd.DataFrame, reference: str, unknown: Collection[str]) -> Callable[[Metric], str | None]:
-    """Return a function that names a metric's reference group, by the rules of :func:`disparities`."""
-    columns = table.set_index("group").to_dict()
-
-    def choose(item: Metric) -> str | None:
-        values = columns.get(item.name.removesuffix(DISPARITY), {})
-        return reference_of(reference, columns["n"], values, unknown)
-
-    return choose

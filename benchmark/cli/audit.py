@@ -15,7 +15,7 @@ from benchmark.text.words import values_in_list
 if TYPE_CHECKING:
     import pandas as pd
 
-    from benchmark.audit import Columns, Question
+    from benchmark.audit import Columns
 
 READING = ("thousands", "decimals", "encoding", "sheet", "without_lines", "max_mb")
 """Options on reading the file."""
@@ -134,8 +134,8 @@ def _known(options: argparse.Namespace) -> dict[str, set[str]]:
 
 def _reference(text: str, frame: pd.DataFrame, columns: Columns) -> str | dict[str, str]:
     """Return the reference groups that a text names; names and groups may have commas and equals signs."""
-    from benchmark.audit.disparity import CHOSEN
     from benchmark.audit.predictions import prepare
+    from benchmark.audit.rates import CHOSEN
 
     if text in CHOSEN:
         return text
@@ -161,44 +161,43 @@ def _reference(text: str, frame: pd.DataFrame, columns: Columns) -> str | dict[s
 
 
 def _guide() -> int:
-    from benchmark.audit import walk
+    from benchmark.audit import QUESTIONS, walk
     from benchmark.report.audit import title
 
     if not (sys.stdin.isatty() and sys.stdout.isatty()):
-        from benchmark.audit import TREE
-
-        print("\n".join(_tree(TREE)))
+        print("\n".join(_tree(next(iter(QUESTIONS)))))
         return EXIT_OK
     answers: dict[str, str] = {}
     while (question := walk(answers).question) is not None:
-        print(question.text)
-        for i, answer in enumerate(question.answers, start=1):
-            print(f"  {i}  {answer.name}: {answer.text}")
+        print(question["text"])
+        for i, (name, answer) in enumerate(question["answers"].items(), start=1):
+            print(f"  {i}  {name}: {answer['text']}")
         try:
             given = input("> ").strip()
         except EOFError:
             print()
             return EXIT_INTERRUPTED
-        named = {key: a for i, a in enumerate(question.answers, 1) for key in (str(i), a.name)}
+        named = {key: name for i, name in enumerate(question["answers"], 1) for key in (str(i), name)}
         if given not in named:
             print(f"Please answer {', '.join(named)}.")
             continue
-        answers[question.name] = named[given].name
-        print(f"{named[given].reason}\n")
+        answers[question["name"]] = named[given]
+        print(f"{walk(answers).reasons[-1]}\n")
     guided = walk(answers)
     print(f"Metrics that matter: {', '.join(guided.metrics)}")
     print(f"Their verdicts in an audit: {', '.join(map(title, guided.parities))}")
     return EXIT_OK
 
 
-def _tree(question: Question, indent: str = "") -> Iterator[str]:
+def _tree(key: str, indent: str = "") -> Iterator[str]:
     """Yield the lines of a question and, indented, of the questions and metrics after each answer."""
-    from benchmark.audit import Question
+    from benchmark.audit import QUESTIONS
 
-    yield indent + question.text
-    for answer in question.answers:
-        yield f"{indent}  {answer.name}: {answer.text}"
-        if isinstance(answer.then, Question):
-            yield from _tree(answer.then, indent + "    ")
+    question = QUESTIONS[key]
+    yield indent + question["text"]
+    for name, answer in question["answers"].items():
+        yield f"{indent}  {name}: {answer['text']}"
+        if "then" in answer:
+            yield from _tree(answer["then"], indent + "    ")
         else:
-            yield f"{indent}    -> {', '.join(answer.then)}"
+            yield f"{indent}    -> {', '.join(answer['metrics'])}"

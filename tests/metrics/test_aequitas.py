@@ -4,20 +4,13 @@ from __future__ import annotations
 
 import functools
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pandas as pd
 import pytest
 
-from benchmark.audit import (
-    AEQUITAS_COUNTS,
-    PARITIES,
-    by_group,
-    disparities,
-    group_table,
-    overall_parity,
-    parity,
-)
+from benchmark.audit import AEQUITAS_COUNTS, PARITIES, GroupRates
 from benchmark.metrics import Predictions, list_metrics, measure
 
 RATES = {
@@ -53,6 +46,15 @@ def compas(oracles: Path) -> dict[str, Predictions]:
 def audits(people: pd.DataFrame, label: pd.Series, prediction: pd.Series) -> dict[str, Predictions]:
     rows = {"y_true": label.to_numpy(dtype=bool), "y_pred": prediction.to_numpy(dtype=bool)}
     return {attribute: by_group(people[attribute], **rows) for attribute in CONVENTIONAL}
+
+
+def by_group(values: pd.Series, **rows: np.ndarray) -> Predictions:
+    codes, names = pd.factorize(values.to_numpy(dtype=object), sort=True)
+    return Predictions(codes, tuple(names), **rows)
+
+
+def rates(attribute: str, people: Predictions, mode: str, conventions: Any = "aequitas") -> GroupRates:
+    return GroupRates(people, attribute, reference_of(mode, attribute), conventions=conventions)
 
 
 @functools.cache
@@ -127,7 +129,7 @@ def test_group_table(oracle_dir: Path) -> None:
         (compas(oracle_dir), answers(folder / "compas_crosstabs.csv")),
         (edges(oracle_dir), answers(folder / "aequitas_edge_answers.csv", mode="crosstab")),
     ):
-        table = pd.concat([group_table(p, attribute) for attribute, p in data.items()])
+        table = pd.concat([GroupRates(p, attribute).groups for attribute, p in data.items()])
         table["total_entities"] = table.groupby("attribute")["n"].transform("sum")
         columns = {**RATES, **AEQUITAS_COUNTS, "total_entities": "total_entities"}
         long = table.melt(["attribute", "group"], list(columns.values()))
@@ -138,14 +140,12 @@ def test_group_table(oracle_dir: Path) -> None:
 @pytest.mark.parametrize("mode", MODES)
 def test_disparities(oracle_dir: Path, mode: str) -> None:
     folder = oracle_dir / "metrics"
-    found = pd.concat(
-        disparities(p, attribute, reference=reference_of(mode, attribute), conventions="aequitas")
-        for attribute, p in compas(oracle_dir).items()
-    )
+    own = [rates(attribute, people, mode) for attribute, people in compas(oracle_dir).items()]
+    found = pd.concat(audited.disparities for audited in own)
     assert_equal(
         keyed(found, "metric", "disparity", COMPARED), answers(folder / f"compas_disparity_{mode}.csv")
     )
-    verdicts = parity(found, 0.8, conventions="aequitas")
+    verdicts = pd.concat(audited.verdicts for audited in own)
     assert_equal(keyed(verdicts, "parity", "verdict"), answers(folder / f"compas_fairness_{mode}.csv"))
     assert_references(found, folder / "compas_reference_groups.csv", mode)
 
@@ -165,11 +165,8 @@ def test_disparities_of_empty_cells_ties_and_large_ratios(oracle_dir: Path) -> N
     modes = edge_modes(oracle_dir)
     assert len(modes) == 2 * 3 + 8 + 3 + 2
     for mode, attribute in modes:
-        predictions = edges(oracle_dir)[attribute]
-        found = disparities(
-            predictions, attribute, reference=reference_of(mode, attribute), conventions="aequitas"
-        )
-        verdicts = parity(found, 0.8, conventions="aequitas")
+        own = rates(attribute, edges(oracle_dir)[attribute], mode)
+        found, verdicts = own.disparities, own.verdicts
         expected = answers(folder / "aequitas_edge_answers.csv", mode=mode, attribute=attribute)
         assert_equal(
             keyed(found, "metric", "disparity", COMPARED) | keyed(verdicts, "parity", "verdict"), expected
@@ -182,7 +179,8 @@ def test_what_aequitas_calls_10_has_no_value_by_our_conventions_and_says_why(ora
     path = oracle_dir / "metrics" / "aequitas_edge_answers.csv"
     without = 0
     for mode, attribute in edge_modes(oracle_dir):
-        found = disparities(edges(oracle_dir)[attribute], attribute, reference=reference_of(mode, attribute))
+        own = rates(attribute, edges(oracle_dir)[attribute], mode, "betabench")
+        found = own.disparities
         infinite = (found["reference_value"] == 0) & (found["value"] > 0)
         without += infinite.sum()
         expected = answers(path, mode=mode, attribute=attribute)
@@ -195,16 +193,16 @@ def test_what_aequitas_calls_10_has_no_value_by_our_conventions_and_says_why(ora
         assert (theirs[infinite] == 10).all()
         np.testing.assert_allclose(found["disparity"], theirs.mask(infinite), rtol=1e-9)
         assert (found["reason"] != "").equals(found["disparity"].isna())
-        verdicts = parity(found)
-        assert (verdicts["reason"] != "").equals(verdicts["verdict"].isna())
+        assert (own.verdicts["reason"] != "").equals(own.verdicts["verdict"].isna())
     assert without > 50
 
 
 def check_published(people: dict[str, Predictions]) -> None:
     """Check what Saleiro et al. (2018) report of COMPAS in appendix A."""
-    found = pd.concat(disparities(p, name, reference=CONVENTIONAL[name]) for name, p in people.items())
+    own = [rates(name, rows, "predefined", "betabench") for name, rows in people.items()]
+    found = pd.concat(audited.disparities for audited in own)
     ratio = found.set_index(["group", "metric"])["disparity"]
-    verdicts = parity(found).set_index(["group", "parity"])["verdict"]
+    verdicts = pd.concat(audited.verdicts for audited in own).set_index(["group", "parity"])["verdict"]
     assert {len(p) for p in people.values()} == {7214}
     assert 1.9 < ratio["African-American", "false_positive_rate"] < 2  # almost twice
     assert not verdicts["African-American", "FPR Parity"]
@@ -213,7 +211,7 @@ def check_published(people: dict[str, Predictions]) -> None:
     assert verdicts["Female", "FPR Parity"]
     assert not verdicts["Female", "FDR Parity"]
     # The FDR is fair for age, and for race in all groups but two, whose sizes are behind that.
-    overall = overall_parity(parity(found)).set_index(["attribute", "parity"])
+    overall = pd.concat(audited.parity for audited in own).set_index(["attribute", "parity"])
     assert overall.loc[("age_cat", "FDR Parity"), "verdict"]
     assert overall.loc[("race", "FDR Parity"), "failed"] == "Asian, Native American"
     small = found[found["metric"].eq("false_discovery_rate") & found["small"]]
