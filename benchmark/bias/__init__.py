@@ -1,6 +1,7 @@
 """Kinds of planted bias, and the biased rows that they make of a network's samples or of real rows.
 
-A kind is one file. A bias is a sequence of steps, each a kind with parameters (:class:`Bias`).
+A file has the kinds of one sort: wrong labels, missing rows, columns recorded wrongly. A bias is a sequence
+of steps, each a kind with parameters (:class:`Bias`).
 """
 
 from benchmark.bias.base import BiasKind, Chances, Rows, by_label, list_bias_kinds, make_step, register

@@ -26,6 +26,7 @@ AKPINAR = (
     "Akpinar, Nagireddy, Stapleton, Cheng, Zhu, Wu and Heidari (2022), A sandbox tool to bias(stress)-test "
     "fairness algorithms, arXiv:2204.10233"
 )
+LEGAST = "Legast, Calders and Fouss (2025), Controlled bias, EWAF"
 
 
 @dataclass(frozen=True, eq=False)
