@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import gc
+import itertools
 import os
 import shutil
 import subprocess
 import sys
+from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -31,17 +33,25 @@ pd.set_option("mode.string_storage", "python")
 
 # The built documentation site, and a browser: what they take is taken by any test that uses them.
 SLOW_FIXTURES = {"site": "nightly", "browser": "slow"}
-LONG = (
-    "test_readme.py",
-    "test_end_to_end.py",
-)  # their tests take longest, one after another
+
+DURATIONS = Path(__file__).parent / "tests" / "durations.csv"
+"""Seconds of the tests of each file, by their mark: quick, slow or nightly."""
+
+
+def pytest_addoption(parser: pytest.Parser) -> None:
+    """Add the option that measures them."""
+    parser.addoption("--measure-durations", action="store_true", help=f"write {DURATIONS.name} anew")
+
+
+def _mark(item: pytest.Item) -> str:
+    return next((name for name in ("nightly", "slow") if item.get_closest_marker(name)), "quick")
 
 
 @pytest.hookimpl(tryfirst=True)  # before pytest leaves out what is slow
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Mark the tests that use slow fixtures, and let the files with slow tests come first.
+    """Mark the tests that use slow fixtures, and let the files that take longest come first.
 
-    Nightly tests are slow. Where tests run side by side, quick ones are left for the end, and all processes
+    Nightly tests are slow. Where tests run side by side, short ones are left for the end, and all processes
     are done at about the same time.
     """
     for item in items:
@@ -49,10 +59,33 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
             item.add_marker(SLOW_FIXTURES[fixture])
         if item.get_closest_marker("nightly"):
             item.add_marker("slow")
-    slow = {item.path for item in items if item.get_closest_marker("slow")}
-    # What takes longest is begun first: the site, then the commands of the pages.
-    site = {item.path for item in items if "site" in getattr(item, "fixturenames", ())}
-    items.sort(key=lambda item: (item.path not in site, item.path.name not in LONG, item.path not in slow))
+    known = pd.read_csv(DURATIONS).set_index(["file", "mark"])["seconds"].to_dict()
+    parts = {(item.location[0], _mark(item)) for item in items}
+    seconds = Counter[str]()
+    for file, mark in parts:
+        seconds[file] += known.get((file, mark), 0.0)
+    items.sort(key=lambda item: -seconds[item.location[0]])
+
+
+def pytest_runtest_makereport(item: pytest.Item, call: pytest.CallInfo[None]) -> None:
+    """Note the seconds of a test, its setup and its end."""
+    item.user_properties.append((_mark(item), call.duration))
+
+
+def pytest_sessionfinish(session: pytest.Session) -> None:
+    """Write the seconds, where it was asked for; those of tests that did not run stay."""
+    reporter = session.config.pluginmanager.get_plugin("terminalreporter")
+    if not session.config.getoption("measure_durations") or hasattr(session.config, "workerinput"):
+        return
+    measured = Counter[tuple[str, str]]()
+    for report in itertools.chain(*reporter.stats.values()):
+        if getattr(report, "when", "") == "teardown":  # it has the notes of all three
+            for mark, seconds in report.user_properties:
+                measured[report.location[0], mark] += seconds
+    known = pd.read_csv(DURATIONS).set_index(["file", "mark"])["seconds"].to_dict()
+    rows = sorted({**known, **measured}.items())
+    frame = pd.DataFrame([(*key, seconds) for key, seconds in rows], columns=["file", "mark", "seconds"])
+    frame.round(1).to_csv(DURATIONS, index=False)
 
 
 def pytest_collection_finish() -> None:

@@ -42,7 +42,7 @@ LEAST = {AGREEMENT: 0.005, RESTORATION_DISTANCE: 0.010}
 PRIMARY = {"refusal_weights_50": "50 re-examined refusals", "gap_weights_half": "half the gap"}
 M = (10, 25, 50, 100, 200)
 GAPS = {"gap_weights_half": 0.5, "gap_weights": 1.0, "gap_weights_more": 1.5, "gap_weights_twice": 2.0}
-FEARED = {"gap_weights_feared_05": 0.05, "gap_weights_feared_10": 0.10, "gap_weights_feared_20": 0.20}
+FEARED = {0.05: "gap_weights_feared_05", 0.10: "gap_weights_feared_10", 0.20: "gap_weights_feared_20"}
 CORNERS = ("pp", "pm", "mp", "mm")
 EXAMINERS = {
     "refusal_weights_50": 0,
@@ -52,9 +52,6 @@ EXAMINERS = {
 UNSEEN = ("refusal_weights_unseen_50", "gap_weights_unseen", "rate_weights_unseen")
 ACCEPTED, BEYOND = "accepted_deprived", "beyond_refit"
 METRICS = [*MEASURES, ACCURACY, ACCEPTED]
-FEWEST = 30
-"""Sources without which no primary contrast is written."""
-
 SIGNIFICANT, MOST_HARM = 0.05, 0.010
 PROTOTYPE = (
     *("adult", "compas", "dutch", "kdd_census", "german", "bank", "credit_card", "law_school", "oulad"),
@@ -268,11 +265,6 @@ def primaries(study: Study, some: Sequence[str] | None = None) -> dict[str, Prim
     return {name: Primary(own, float(one)) for (name, own), one in zip(gains.items(), p, strict=True)}
 
 
-def ready(study: Study) -> bool:
-    """Return whether there are enough sources for the primary contrasts."""
-    return min(len(own) for one in primaries(study).values() for own in one.gains.values()) >= FEWEST
-
-
 def fresh(study: Study) -> list[str]:
     """Return the sources that the prototype surely did not use."""
     return [name for name in study.sources() if name not in PROTOTYPE]
@@ -306,7 +298,7 @@ def crossing(places: Sequence[float], gains: Sequence[float], start: float) -> f
 
 def told_gaps(dose: float) -> dict[float, str]:
     """Return the techniques that are told a gap, by the told gap as a multiple of the dose."""
-    feared = {round(gap / dose, 9): name for name, gap in FEARED.items()}
+    feared = {round(gap / dose, 9): name for gap, name in FEARED.items()}
     return dict(sorted((feared | {factor: name for name, factor in GAPS.items()}).items()))
 
 
@@ -324,9 +316,8 @@ def break_even(study: Study, measure: str, dose: float, learners: Sequence[str] 
 
 def least_gap(study: Study, measure: str, told: float, learners: Sequence[str] = (TREE,)) -> Estimate:
     """Return the true gap below which telling a gap gains nothing over doing nothing, with its interval."""
-    name = {gap: name for name, gap in FEARED.items()}[told]
     place = [(gap, KINDS_AT.get(gap, KINDS[:1]), learners) for gap in (0.0, *DOSES)]
-    gains = [estimate(study.gains(measure, name, NOTHING, *one)) for one in place]
+    gains = [estimate(study.gains(measure, FEARED[told], NOTHING, *one)) for one in place]
     away = [-one[0] for one in place]
     mean, high, low = (max(-crossing(away, own, away[-1]), 0.0) for own in zip(*gains, strict=True))
     return mean, low, high
@@ -364,14 +355,12 @@ def people(study: Study) -> pd.DataFrame:
     """Return means of the files whose labels people gave, by file, edition, learner, metric and technique."""
     own = study.frame[(study.frame["part"] == "people") & (study.frame["level"] > 0)]
     own = own.assign(dataset=own["card"], bias=own["dataset"])
-    return _wide(own).droplevel("level") if len(own) else pd.DataFrame()
+    return _wide(own).droplevel("level")
 
 
 def on_people(study: Study, measure: str, name: str) -> dict[str, float]:
     """Return the gain over doing nothing under people's labels by file, over its editions and learners."""
     wide = people(study)
-    if name not in wide.get(measure, ()):
-        return {}
     own = MEASURES[measure] * (wide[measure, name] - wide[measure, NOTHING])
     return {str(file): float(gain) for file, gain in own.groupby(level="source").mean().items()}
 
@@ -385,7 +374,7 @@ def dropped(study: Study) -> dict[str, bool]:
     return {
         "more than 200 refusals are needed": least_m(study) is None,
         "borderline bias gains nothing": not all(low > 0 for _, low, _ in borderline),
-        **({"true rates harm on people's labels": min(rates.values()) < 0} if rates else {}),
+        "true rates harm on people's labels": min(rates.values()) < 0,
     }
 
 
@@ -417,7 +406,6 @@ def shipped(study: Study) -> pd.DataFrame:
     known += [("gap", {"factor": factor}, name) for name, factor in GAPS.items() if factor <= 1]
     known += [("refusals", {"m": m}, f"refusal_weights_{m}") for m in M]
     known += [("clean_rows", {"m": m}, f"prediction_powered_{m}") for m in (50, 200)]
-    feared = {dose: name for name, dose in FEARED.items()}
     rows = []
     for learner, dose, (fact, more, name) in itertools.product(LEARNERS, DOSES, known):
         place = (dose, None, (learner,))
@@ -436,7 +424,7 @@ def shipped(study: Study) -> pd.DataFrame:
         if fact == "gap":
             even = [least_gap(study, one, dose, (learner,)) for one in MEASURES]
             row |= {"break_even": max(one[0] for one in even), "break_even_high": max(one[2] for one in even)}
-        harmed = harm(study, feared[dose] if fact == "gap" else f"{name}_err10", learner)
+        harmed = harm(study, FEARED[dose] if fact == "gap" else f"{name}_err10", learner)
         keys = {"harm_agreement": AGREEMENT, "harm_accuracy": ACCURACY, "harm_acceptance": ACCEPTED}
         rows.append(row | more | {key: harmed[own][0] for key, own in keys.items()})
     whole = pd.DataFrame(rows, columns=list(COLUMNS)).replace(inf, nan).astype({"m": "Int64"})

@@ -1,8 +1,7 @@
 """What must you know to undo a bias? Numbers, findings, figure, claims, and the table that the package ships.
 
 ``python -m studies told`` writes all of it anew from the atlas's table of means. ``experiments/atlas.toml``
-has the rules, :mod:`studies.told.estimands` the estimands. Below
-:data:`~studies.told.estimands.FEWEST` sources nothing is written.
+has the rules, :mod:`studies.told.estimands` the estimands.
 
 Columns of ``benchmark/statistics/told.csv`` are :data:`studies.told.estimands.COLUMNS`. A row is a learner, a
 dose and something that is known: ``fact`` is of :data:`benchmark.techniques.knowledge.FACTS`, ``m`` how many
@@ -78,7 +77,7 @@ Place = tuple[float, Sequence[str] | None, Sequence[str]]
 """A dose, kinds of bias (None for those of the dose) and learners."""
 
 _SHORT = {AGREEMENT: "agreement", RESTORATION_DISTANCE: "distance"}
-_FEARED = {name: f"a feared gap of {two(gap)}" for name, gap in FEARED.items()}
+_FEARED = {name: f"a feared gap of {two(gap)}" for gap, name in FEARED.items()}
 _REFUSALS = {f"refusal_weights_{m}": f"{m} refusals" for m in M}
 _EXAMINED = {name: f"50 refusals, {share} % misjudged" for name, share in EXAMINERS.items()}
 _GAPS = {name: f"{factor:g} times the gap" for name, factor in study_of.GAPS.items()} | _FEARED
@@ -97,12 +96,11 @@ _SIGNS |= {f"{m} clean rows": f"{m}\nclean\nrows" for m in (50, 200)}
 
 
 @cache
-def read(path: Path = MEANS) -> Study | None:
-    """Return the study of a table of means; None where the table says nothing of knowledge."""
+def read() -> Study:
+    """Return the study of the committed means."""
     # The text "none" is a name.
     missing = dict.fromkeys(study_of.METRICS, "")
-    whole = pd.read_csv(path, keep_default_na=False, na_values=missing, low_memory=False)
-    return Study(whole) if (whole["knows"] != BLIND).any() else None
+    return Study(pd.read_csv(MEANS, keep_default_na=False, na_values=missing, low_memory=False))
 
 
 # ----------------------------------------------------------------------------------------------------- tables
@@ -345,13 +343,13 @@ def people_text(study: Study) -> str:
     """Return in words what refusals and true rates do to people's labels, by file."""
     names, whole = (NOTHING, "refusal_weights_50", "rate_weights"), study_of.people(study)
     texts = []
-    for file, own in whole.groupby(level="source").mean().iterrows() if len(whole) else ():
+    for file, own in whole.groupby(level="source").mean().iterrows():
         values = [" ".join(three(own[one, name]) for name in names) for one in MEASURES]
         texts.append(f"`{file}`: {' and '.join(values)}.")
     nearer = [own > 0 for own in study_of.on_people(study, RESTORATION_DISTANCE, names[1]).values()]
     head = f"50 refusals come nearer on {sum(nearer)} of {len(nearer)} files. "
     head += "Agreement and distance by doing nothing, 50 refusals, true rates."
-    return " ".join([head, *texts]) if texts else "Not yet."
+    return " ".join([head, *texts])
 
 
 def numbers(study: Study) -> str:
@@ -385,10 +383,9 @@ def numbers(study: Study) -> str:
         f"`{name}`: {'holds' if own else 'not shown'}. {remarks.get(name, '')}".rstrip()
         for name, own in study_of.claims(study).items()
     ]
-    yet = f"Not yet: {len(study.sources())} sources, of at least {study_of.FEWEST}."
     parts = {
         "Numbers of what must be known to undo a bias": points(_NOTES),
-        "Primary contrasts": primary_table(study) if study_of.ready(study) else yet,
+        "Primary contrasts": primary_table(study),
         "The best that knows nothing": choices(study),
         **{
             f"What knowledge is worth, dose {two(dose)}, {blind}": worth_table(study, everything, dose)
@@ -418,7 +415,7 @@ def numbers(study: Study) -> str:
         "Measurement bias, which adds no gap, over doing nothing": grid(
             study, _FEARED | _EXAMINED | _LEFT, NOTHING, other
         ),
-        "People's labels": people_table(study) if len(study_of.people(study)) else "Not yet.",
+        "People's labels": people_table(study),
         "Group hidden at prediction, over dropping the group": grid(
             study,
             dict(zip(study_of.UNSEEN, ("50 refusals", "the gap", "both rates"), strict=True)),
@@ -518,8 +515,9 @@ def claims(study: Study) -> str:
     return f"### What must be known to undo a bias\n\n{text}"
 
 
-def files(study: Study) -> dict[Path, bytes]:
+def pages() -> dict[Path, bytes]:
     """Return the pages and the table that the package ships, by their files."""
+    study = read()
     page = with_part(CLAIMS.read_text(encoding="utf-8"), _BEGIN, f"\n\n{claims(study)}\n\n", _END)
     own = {
         FINDINGS: findings(study),
@@ -530,13 +528,6 @@ def files(study: Study) -> dict[Path, bytes]:
     return {path: text.encode() for path, text in own.items()}
 
 
-def pages() -> dict[Path, bytes]:
-    """Return the pages, by their files; none before the run."""
-    study = read()
-    return {} if study is None or not study_of.ready(study) else files(study)
-
-
 def figures() -> dict[Path, bytes]:
-    """Return the figure, by its file; none before the run."""
-    study = read()
-    return {} if study is None or not study_of.ready(study) else {FIGURE: draw(study)}
+    """Return the figure, by its file."""
+    return {FIGURE: draw(read())}
