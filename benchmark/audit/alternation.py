@@ -110,7 +110,7 @@ def alternation_test(
     y = np.asarray(target, dtype=np.float64)
     order = generator(seed, purpose="alternation folds").permutation(len(features))
     folds = np.array_split(order, n_folds)
-    training = [np.sort(np.setdiff1d(order, fold)) for fold in folds]
+    training = [np.setdiff1d(order, fold) for fold in folds]
 
     def train(frame: pd.DataFrame, rows: NDArray[np.int64]) -> Any:
         trained = copy.deepcopy(model)
@@ -146,8 +146,7 @@ def summarise_alternation(results: pd.DataFrame) -> pd.DataFrame:
     pair, variant and group, in their order. Means are unweighted means over the folds; ``results/README.md``
     explains all columns.
     """
-    further = list(results.columns[: results.columns.get_loc("attribute")])
-    key = [*further, "attribute", "first", "second", "variant", "group"]
+    key = [name for name in results.columns[: results.columns.get_loc("n")] if name != "fold"]
     change = results["mean_alternated"] - results["mean"]
     rows = results.assign(change=change, up=change > 0, down=change < 0)
     summary = rows.groupby(key, sort=False).agg(
@@ -294,11 +293,10 @@ def run_alternation(experiment: AlternationExperiment, sources: Sources = ANYWHE
     that values are not numbers.
     """
     frame = _rows(experiment, sources)
-    results, rows = [], {}
+    results, rows = {}, {}
     with one_thread():
         for case in experiment.cases:
             used = frame[frame[experiment.target] > 0] if case.positive_target else frame
-            features = used[list(case.features)].reset_index(drop=True)
             model = polynomial_regression(
                 [name for name in case.features if name in experiment.numeric],
                 [name for name in case.features if name not in experiment.numeric],
@@ -306,8 +304,8 @@ def run_alternation(experiment: AlternationExperiment, sources: Sources = ANYWHE
                 penalty=experiment.penalty,
                 encoding=case.encoding,
             )
-            tested = alternation_test(
-                features,
+            results[case.name] = alternation_test(
+                used[list(case.features)].reset_index(drop=True),
                 used[experiment.target].to_numpy(),
                 model,
                 experiment.attributes,
@@ -315,10 +313,8 @@ def run_alternation(experiment: AlternationExperiment, sources: Sources = ANYWHE
                 n_folds=experiment.folds,
                 seed=experiment.seed,
             )
-            tested.insert(0, "case", case.name)
-            results.append(tested)
             rows[case.name] = len(used)
-    tidy = pd.concat(results, ignore_index=True).round(DECIMALS)
+    tidy = pd.concat(results, names=["case"]).reset_index(0).reset_index(drop=True).round(DECIMALS)
     summary = summarise_alternation(tidy).round(DECIMALS)
     digest = hashlib.sha256(frame.to_csv(index=False, lineterminator="\n").encode()).hexdigest()
     return AlternationOutcome(tidy, summary, rows, digest)
@@ -344,17 +340,18 @@ def _rows(experiment: AlternationExperiment, sources: Sources) -> pd.DataFrame:
             remedy=error.remedy,
         ) from error
     columns = read_card(card, files).columns
-    named = dict.fromkeys([*used, *experiment.keep])
-    raw = pd.DataFrame({name: columns[card.columns[name].source or name].cells for name in named})
-    selected = pd.Series(True, index=raw.index)
+    frame = pd.DataFrame(
+        {name: columns[card.columns[name].source or name].cells for name in (*used, *experiment.keep)}
+    )
+    n_rows = len(frame)
     for name, values in experiment.keep.items():
-        selected &= raw[name].isin(values)
-    frame = raw.loc[selected, used].reset_index(drop=True)
+        frame = frame[frame[name].isin(values)]
+    frame = frame[used].reset_index(drop=True)
     if frame.empty:
         raise DataError(
             f"No row of the dataset {card.name!r} is left",
             expected="rows with the values of 'keep'",
-            got=f"none among {len(raw):,} rows",
+            got=f"none among {n_rows:,} rows",
             remedy="write these values as the file has them",
         )
     try:

@@ -111,12 +111,12 @@ def _ask_for_both(classes: Mapping[str, set[str]], favorable: str) -> NoReturn:
 
 def reversed_question(
     truth: Mapping[str, NDArray[np.bool_]],
-    groups: Mapping[str, pd.Series],
+    groups: pd.DataFrame,
     classes: Mapping[str, set[str]],
     favorable: Mapping[str, set[str]],
 ) -> Iterator[str]:
     """Yield the question whether predictions are reversed, if the reverse is more accurate in every group."""
-    if wrong_everywhere(truth["label"] == truth["prediction"], groups.values()):
+    if wrong_everywhere(truth["label"] == truth["prediction"], groups):
         label, prediction = (listed(favorable[role]) for role in OUTCOMES)
         same = f"does {label} mean the same" if label == prediction else f"do {label} and {prediction} agree"
         others = classes["prediction"] - favorable["prediction"]

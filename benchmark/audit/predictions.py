@@ -189,9 +189,8 @@ def prepare(frame: pd.DataFrame, columns: Columns) -> ReadyTable:
     _check_selection(columns)
     _check_roles(frame, used, attributes)
 
-    read = [_read(frame[name], role) for role, name in used]
-    lacking = [column.isna().to_numpy() for column in read]
-    complete = ~np.any(lacking, axis=0)
+    read = pd.DataFrame({i: _read(frame[name], role) for i, (role, name) in enumerate(used)})
+    complete = read.notna().all(axis=1).to_numpy()
     if not complete.any():
         raise DataError(
             "No row can be audited",
@@ -202,19 +201,18 @@ def prepare(frame: pd.DataFrame, columns: Columns) -> ReadyTable:
     numbers = {name for role, name in used if role in _NUMBERS}
     if questions := [*about_numbers({name: unclear[name] for name in unclear if name in numbers})]:
         raise DoubtError(questions)
-    notes = [*remarks]
     classed = {*attributes, *(name for role, name in used if role in OUTCOMES)}
-    notes += [
-        f"NA counts as missing in {name}: if it is a name there, type --known {shlex.quote(f'{name}=NA')}"
-        for name in frame.attrs.get("betabench_na", ())
-        if name in classed
+    notes = [
+        *remarks,
+        *(
+            f"NA counts as missing in {name}: if it is a name there, type --known {shlex.quote(f'{name}=NA')}"
+            for name in frame.attrs.get("betabench_na", ())
+            if name in classed
+        ),
     ]
     if n_lost := int((~complete).sum()):
         notes.append(f"{n_lost:,} of {len(frame):,} rows are left out: a value is missing")
-    given = {role: column[complete] for (role, _), column in zip(used, read, strict=True)}
-    features = {
-        name: column[complete] for (role, name), column in zip(used, read, strict=True) if role == "feature"
-    }
+    given = {role: read.loc[complete, i] for i, (role, _) in enumerate(used)}
     outcomes = {role: given[role] for role in OUTCOMES if role in given}
     classes = {role: set(texts) for role, texts in outcomes.items()}
     named = (
@@ -224,8 +222,16 @@ def prepare(frame: pd.DataFrame, columns: Columns) -> ReadyTable:
     counted = favorable_values(classes, dict(used), *named)
     notes += said_of_sides(classes, counted)
     truth = {role: outcomes[role].isin(good).to_numpy(dtype=np.bool_) for role, good in counted.items()}
-    scores = given["score"].to_numpy() if "score" in given else None
-    selection = ""
+    rows: dict[str, Any] = {
+        key: given[role].to_numpy()
+        for role, key in (("score", "y_score"), ("weight", "sample_weight"))
+        if role in given
+    }
+    if "strata" in given:
+        rows["strata"] = pd.factorize(given["strata"])[0]
+    if features := [i for i, (role, _) in enumerate(used) if role == "feature"]:
+        rows["features"] = read.loc[complete, features].to_numpy()
+    scores, selection = rows.get("y_score"), ""
     if columns.prediction is None and scores is not None:
         truth["prediction"], threshold, more = select(scores, columns.selection)
         selection = f"{columns.score} ≥ {threshold:g}: {truth['prediction'].sum():,} rows"
@@ -243,55 +249,48 @@ def prepare(frame: pd.DataFrame, columns: Columns) -> ReadyTable:
             if role not in classes and not sides.any():
                 same = "is left out by the selection"
             notes.append(f"every row {same}: rates that need rows of the other kind have no value")
-
-    all_groups = {name: _groups(frame[name], name) for name in attributes}
-    groups = {name: texts.fillna(MISSING)[complete] for name, texts in all_groups.items()}
+    known = pd.DataFrame({name: _groups(frame[name], name) for name in attributes})
+    groups, lacking = known.fillna(MISSING)[complete], known.isna()
     notes += remarks_on_columns(frame, used, attributes)
-    unknown = {name: frozenset([MISSING] if texts.isna().any() else []) for name, texts in all_groups.items()}
+    unknown = {name: frozenset([MISSING] if lacking[name].any() else []) for name in attributes}
     crossed: dict[tuple[str, ...], str] = {}
     if columns.intersections:
         cells = _crossed(groups)
-        name = str(cells.name)
-        crossed = dict(zip(zip(*groups.values(), strict=True), cells, strict=True))
-        lacking_one = (pd.DataFrame(all_groups).isna().any(axis=1)[complete]).to_numpy()
-        unknown[name] = frozenset(cells[lacking_one])
-        groups[name] = cells
+        crossed = dict(zip(groups.itertuples(index=False, name=None), cells, strict=True))
+        unknown[str(cells.name)] = frozenset(cells[lacking.any(axis=1)[complete]])
+        groups = groups.assign(**{str(cells.name): cells})
     if len(counted) == 2 and all(sides.any() and not sides.all() for sides in truth.values()):
         notes += reversed_question(truth, groups, classes, counted)
-    weights = given["weight"].to_numpy() if "weight" in given else None
-    strata = pd.factorize(given["strata"])[0] if "strata" in given else None
-    feature_matrix = np.column_stack(list(features.values())) if features else None
     ready = {}
-    for attribute, values in groups.items():
-        codes, names = pd.factorize(values.to_numpy(dtype=object), sort=True)
+    for attribute in map(str, groups):
+        codes, names = pd.factorize(groups[attribute].to_numpy(dtype=object), sort=True)
         ready[attribute] = Predictions(
-            codes,
-            tuple(names),
-            y_true=truth.get("label"),
-            y_pred=truth["prediction"],
-            y_score=scores,
-            sample_weight=weights,
-            strata=strata,
-            features=feature_matrix,
+            codes, tuple(names), y_true=truth.get("label"), y_pred=truth["prediction"], **rows
         )
     facts = {
         "rows": len(frame),
         "rows_audited": int(complete.sum()),
         "columns": {
             **{role: name for role, name in used if role != "feature"},
-            **({"features": list(features)} if features else {}),
+            **({"features": [used[i][1] for i in features]} if features else {}),
             "sensitive": attributes,
         },
         "favorable": {role: sorted(good) for role, good in counted.items()},
         "selection": selection,
         "digest": _digest(frame[[*dict.fromkeys([*(name for _, name in used), *attributes])]]),
     }
-    table = _missing(used, lacking, all_groups)
+    left_out, of_its_own = "rows are left out", f"a group of its own, {MISSING}"
+    missing = [(name, role, read[i].isna(), left_out) for i, (role, name) in enumerate(used)]
+    missing += [(name, "sensitive", lacking[name], of_its_own) for name in attributes]
+    table = pd.DataFrame(
+        [(name, role, int(rows.sum()), rows.mean(), treatment) for name, role, rows, treatment in missing],
+        columns=["column", "role", "missing", "share", "treatment"],
+    )
     return ReadyTable(ready, table, tuple(notes), facts, unknown, crossed)
 
 
 def select(score: NDArray[np.float64], rules: Mapping[str, float]) -> tuple[NDArray[np.bool_], float, int]:
-    r"""Return whether each row is selected, the lowest score of these, and how many rows too many tie with it.
+    r"""Return whether each row is selected, the lowest score of these, and how many more than asked for tie.
 
     A row is selected if its score is at least a threshold: a given one, or the score of the k-th highest
     row, :math:`\hat y = 1` if :math:`s \ge s_k` (Saleiro et al. 2018, section 3.2). Rows that tie with the
@@ -326,22 +325,26 @@ def select(score: NDArray[np.float64], rules: Mapping[str, float]) -> tuple[NDAr
     return selected, threshold, int(selected.sum()) - most if most else 0
 
 
-def _crossed(groups: Mapping[str, pd.Series]) -> pd.Series:
+def _crossed(groups: pd.DataFrame) -> pd.Series:
     """Return attributes crossed into one: values such as ``"Female × Black"``, the name ``"sex × race"``."""
-    if len(groups) < 2:
-        raise ExperimentError(
-            "There is nothing to cross", expected="two or more columns", got=", ".join(groups)
-        )
-    crossed = functools.reduce(lambda one, other: one + CROSSED + other, groups.values())
+    attributes = [*map(str, groups)]
+    if len(attributes) < 2:
+        got = attributes[0]
+        raise ExperimentError("There is nothing to cross", expected="two or more columns", got=got)
+    crossed = functools.reduce(
+        lambda one, other: one + CROSSED + other, (groups[name] for name in attributes)
+    )
     # "a" and "b × c" must not become one group with "a × b" and "c".
-    if crossed.nunique() < len(pd.DataFrame(groups).drop_duplicates()):
+    if crossed.nunique() < len(groups.drop_duplicates()):
         raise DataError(
             "Crossed groups would have the same name",
             expected=f"values without {CROSSED!r}",
-            got=", ".join(repr(v) for texts in groups.values() for v in texts.unique() if CROSSED in v)[:200],
+            got=", ".join(repr(v) for name in attributes for v in groups[name].unique() if CROSSED in v)[
+                :200
+            ],
             remedy="rename these values",
         )
-    if (name := CROSSED.join(groups)) in groups:
+    if (name := CROSSED.join(attributes)) in attributes:
         raise DataError(
             f"The column {name!r} has the name of an intersection",
             expected="another name",
@@ -349,21 +352,6 @@ def _crossed(groups: Mapping[str, pd.Series]) -> pd.Series:
             remedy="rename the column",
         )
     return crossed.rename(name)
-
-
-def _missing(
-    used: Sequence[tuple[str, str]], lacking: Sequence[NDArray[np.bool_]], groups: Mapping[str, pd.Series]
-) -> pd.DataFrame:
-    """Return the missing values of each column, as in :class:`ReadyTable`."""
-    parts = [
-        (name, role, rows, "rows are left out") for (role, name), rows in zip(used, lacking, strict=True)
-    ]
-    treatment = f"a group of its own, {MISSING}"
-    parts += [(name, "sensitive", texts.isna().to_numpy(), treatment) for name, texts in groups.items()]
-    return pd.DataFrame(
-        [(name, role, int(rows.sum()), rows.mean(), treatment) for name, role, rows, treatment in parts],
-        columns=["column", "role", "missing", "share", "treatment"],
-    )
 
 
 def _check_selection(columns: Columns) -> None:

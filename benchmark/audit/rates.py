@@ -45,19 +45,19 @@ AEQUITAS_COUNTS: Mapping[str, str] = {
 """Columns of :attr:`GroupRates.groups` by Aequitas' names of these counts."""
 
 _SHARE = "predicted_positive_share"
-# The members of a group that a rate counts, and the other members of its denominator.
+# The members of a group that a rate counts, and those among whom it counts them.
 _COUNTED = {
-    "selection_rate": ("predicted_positives", "predicted_negatives"),
-    "precision": ("tp", "fp"),
-    "false_discovery_rate": ("fp", "tp"),
-    "false_omission_rate": ("fn", "tn"),
-    "false_positive_rate": ("fp", "tn"),
-    "false_negative_rate": ("fn", "tp"),
-    "true_positive_rate": ("tp", "fn"),
-    "true_negative_rate": ("tn", "fp"),
-    "negative_predictive_value": ("tn", "fn"),
+    _SHARE: ("predicted_positives", "size"),
+    "selection_rate": ("predicted_positives", "size"),
+    "precision": ("tp", "predicted_positives"),
+    "false_discovery_rate": ("fp", "predicted_positives"),
+    "false_omission_rate": ("fn", "predicted_negatives"),
+    "false_positive_rate": ("fp", "negatives"),
+    "false_negative_rate": ("fn", "positives"),
+    "true_positive_rate": ("tp", "positives"),
+    "true_negative_rate": ("tn", "negatives"),
+    "negative_predictive_value": ("tn", "predicted_negatives"),
 }
-_RATES = (_SHARE, *_COUNTED)
 _CELLS = ["tp", "fp", "fn", "tn"]
 _DISPARITY = "_disparity"
 SMALL = 30
@@ -233,14 +233,14 @@ class GroupRates:
                     self.predictions, names, reference=self.reference_of, conventions=self.conventions
                 )
             }
-            for names in (_RATES, [rate + _DISPARITY for rate in _RATES])
+            for names in (_COUNTED, [rate + _DISPARITY for rate in _COUNTED])
         )
         compared: list[dict[str, Any]] = []
         tests: list[Hashable] = []
         p_values: dict[Hashable, float] = {}
-        for name, metric in itertools.product(groups, _RATES):
+        for name, metric in itertools.product(groups, _COUNTED):
             rate, ratio = rates[name, metric], ratios[name, metric]
-            other = ratio.reference
+            other, among = ratio.reference, _COUNTED[metric][1]
             pair = [groups[name], groups[other]] if other else [groups[name]]
             row = {
                 "attribute": self.attribute,
@@ -253,9 +253,10 @@ class GroupRates:
                 "reason": rate.reason or ratio.reason,
                 "n": groups[name].n_rows,
                 "n_reference": groups[other].n_rows if other else 0,
-                "small": min(_denominator(metric, group) for group in pair) < SMALL,
+                "small": min(getattr(group, among) for group in pair) < SMALL,
             }
-            test = frozenset((name, other)), frozenset(_COUNTED.get(metric, ()))
+            # A rate and its complement are one test, as are a group against another and the other way round.
+            test = frozenset((name, other)), among, metric == _SHARE
             testable = name != other and math.isfinite(row["value"] + row["reference_value"])
             if testable and test not in p_values and self.predictions.sample_weight is None:
                 p_values[test] = _p_value(metric, *pair)
@@ -314,10 +315,6 @@ class GroupRates:
         return frame.astype({"verdict": "boolean"})
 
 
-def _denominator(metric: str, group: Group) -> float:
-    return sum(getattr(group, cell) for cell in _COUNTED[metric]) if metric in _COUNTED else group.size
-
-
 def _p_value(metric: str, group: Group, other: Group) -> float:
     """Return the two-sided p-value of the hypothesis that a rate is the same in two groups."""
     from scipy.stats import binomtest, fisher_exact
@@ -326,5 +323,6 @@ def _p_value(metric: str, group: Group, other: Group) -> float:
         number = int(group.predicted_positives)
         total = number + int(other.predicted_positives)
         return float(binomtest(number, total).pvalue) if total else 1.0
-    cells = np.array([[getattr(g, cell) for cell in _COUNTED[metric]] for g in (group, other)])
+    part, whole = _COUNTED[metric]
+    cells = [[getattr(g, part), getattr(g, whole) - getattr(g, part)] for g in (group, other)]
     return float(fisher_exact(cells)[1])

@@ -2,7 +2,7 @@
 
 import math
 import shlex
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 
 import numpy as np
 import pandas as pd
@@ -70,7 +70,7 @@ def _models(values: pd.Series, people: NDArray[np.integer]) -> list[str]:
     return [*map(as_text, sizes.index)] if (blocks == blocks[0]).all() else []
 
 
-def wrong_everywhere(right: NDArray[np.bool_], groups: Iterable[pd.Series]) -> bool:
+def wrong_everywhere(right: NDArray[np.bool_], groups: pd.DataFrame) -> bool:
     """Return whether predictions are clearly more often wrong than right in every group.
 
     ``groups`` has for each attribute the group of each row. Small groups count only where all are small.
@@ -78,7 +78,7 @@ def wrong_everywhere(right: NDArray[np.bool_], groups: Iterable[pd.Series]) -> b
     if right.mean() >= _HALF - 3 * _HALF / math.sqrt(len(right)):  # three standard errors: not by chance
         return False
     for attribute in groups:
-        each = pd.Series(right).groupby(attribute.to_numpy()).agg(["mean", "size"])
+        each = pd.Series(right).groupby(groups[attribute].to_numpy()).agg(["mean", "size"])
         large = each["size"] >= SMALL
         if (each.loc[large if large.any() else ~large, "mean"] >= _HALF).any():
             return False

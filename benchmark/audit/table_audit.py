@@ -13,6 +13,7 @@ from benchmark.audit.rates import CHOSEN, GroupRates
 from benchmark.audit.remarks import remarks_on_groups
 from benchmark.errors import ExperimentError, UnknownNameError
 from benchmark.metrics import Conventions, metric_names
+from benchmark.text.words import values_in_list
 
 
 @dataclass(frozen=True, eq=False)
@@ -45,11 +46,11 @@ def audit_predictions(
 
     The table has one row per person. The reference is the group that others are compared with:
     ``"majority"`` (default) for the largest, ``"minimum"`` for the group in which a rate is smallest, chosen
-    anew for each rate, or a group by attribute. Rows without a value of the attribute are a group that is
-    chosen only by name. Other attributes then have the largest, and the cross of
-    attributes has the cross of their groups, if it has rows. ``tau``, in (0, 1], is the smallest fair ratio;
-    0.8 is the four-fifths rule. Metrics are names of metrics and families; by default all that can be
-    computed from the given columns.
+    anew for each rate, or a group by attribute, also as text: ``"sex=Male,race=White"``. Rows without a value
+    of the attribute are a group that is chosen only by name. Other attributes then have the largest, and the
+    cross of attributes has the cross of their groups, if it has rows. ``tau``, in (0, 1], is the smallest
+    fair ratio; 0.8 is the four-fifths rule. Metrics are names of metrics and families; by default all that
+    can be computed from the given columns.
 
     An UnknownNameError means that a column, value, group or metric is unknown. An ExperimentError means that
     it is not clear who is selected, that a column has two roles, or that ``tau`` is not in (0, 1]. A
@@ -106,9 +107,12 @@ def audit_predictions(
 def _references(reference: str | Mapping[Any, Any] | None, prepared: ReadyTable) -> dict[str, str]:
     """Return the reference group of each attribute, or the way of choosing it."""
     predictions = prepared.predictions
-    if reference is None or isinstance(reference, str):
-        return dict.fromkeys(predictions, reference or "majority")
-    named = {str(attribute): group_name(group) for attribute, group in reference.items()}
+    if reference is None or reference in CHOSEN:
+        return dict.fromkeys(predictions, str(reference or "majority"))
+    if isinstance(reference, str):
+        named = _named_in(reference, {name: rows.names for name, rows in predictions.items()})
+    else:
+        named = {str(attribute): group_name(group) for attribute, group in reference.items()}
     for attribute, group in named.items():
         if attribute not in predictions:
             raise UnknownNameError("sensitive attribute", attribute, predictions)
@@ -125,3 +129,24 @@ def _references(reference: str | Mapping[Any, Any] | None, prepared: ReadyTable)
         cell = prepared.crossed.get(tuple(named.get(part, "") for part in parts), "majority")
         references[crossed] = named.get(crossed, cell)
     return references
+
+
+def _named_in(text: str, groups: Mapping[str, Iterable[str]]) -> dict[str, str]:
+    """Return the reference groups that a text names; names and groups may have commas and equals signs."""
+    pairs: dict[str, set[tuple[str, str]]] = {}
+    for name, group in ((name, group) for name, own in groups.items() for group in (*own, *CHOSEN)):
+        pairs.setdefault(f"{name}={group}", set()).add((name, group))
+    chosen: dict[str, str] = {}
+    for pair in values_in_list(text, pairs.__contains__, "reference") or [text]:
+        if pair not in pairs:
+            raise UnknownNameError("reference group", pair, (*CHOSEN, *pairs))
+        [(name, group), *others] = sorted(pairs[pair])
+        if others or name in chosen:
+            raise ExperimentError(
+                "The reference groups cannot be read",
+                expected="majority, minimum, or COLUMN=GROUP,COLUMN=GROUP,... with one group for a column",
+                got=repr(text),
+                remedy="in Python, give audit_predictions a dictionary as reference" if others else None,
+            )
+        chosen[name] = group
+    return chosen

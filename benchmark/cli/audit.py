@@ -6,16 +6,10 @@ import argparse
 import sys
 from collections.abc import Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from benchmark.cli.common import EXIT_INTERRUPTED, EXIT_OK, Options, file_options
-from benchmark.errors import ExperimentError, UnknownNameError
+from benchmark.errors import ExperimentError
 from benchmark.text.words import values_in_list
-
-if TYPE_CHECKING:
-    import pandas as pd
-
-    from benchmark.audit import Columns
 
 READING = ("thousands", "decimals", "encoding", "sheet", "without_lines", "max_mb")
 """Options on reading the file."""
@@ -96,7 +90,7 @@ def execute(options: argparse.Namespace) -> int:
     result = audit_predictions(
         frame,
         columns,
-        reference=_reference(options.reference, frame, columns),
+        reference=options.reference,
         tau=options.tau,
         metrics=options.metrics and values_in_list(options.metrics, ().__contains__, "metrics"),
         conventions=options.conventions,
@@ -130,34 +124,6 @@ def _known(options: argparse.Namespace) -> dict[str, set[str]]:
         if None not in (name, value):
             known.setdefault(name, set()).add(value)
     return known
-
-
-def _reference(text: str, frame: pd.DataFrame, columns: Columns) -> str | dict[str, str]:
-    """Return the reference groups that a text names; names and groups may have commas and equals signs."""
-    from benchmark.audit.predictions import prepare
-    from benchmark.audit.rates import CHOSEN
-
-    if text in CHOSEN:
-        return text
-    attributes = {name: rows.names for name, rows in prepare(frame, columns).predictions.items()}
-    pairs: dict[str, set[tuple[str, str]]] = {}
-    for name, groups in attributes.items():
-        for group in (*groups, *CHOSEN):
-            pairs.setdefault(f"{name}={group}", set()).add((name, group))
-    chosen: dict[str, str] = {}
-    for pair in values_in_list(text, pairs.__contains__, "reference") or [text]:
-        if pair not in pairs:
-            raise UnknownNameError("reference group", pair, (*CHOSEN, *pairs))
-        [(name, group), *others] = sorted(pairs[pair])
-        if others or name in chosen:
-            raise ExperimentError(
-                "The reference groups cannot be read",
-                expected="majority, minimum, or COLUMN=GROUP,COLUMN=GROUP,... with one group for a column",
-                got=repr(text),
-                remedy="in Python, give audit_predictions a dictionary as reference" if others else None,
-            )
-        chosen[name] = group
-    return chosen
 
 
 def _guide() -> int:

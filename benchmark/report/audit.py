@@ -37,9 +37,7 @@ def audit_text(result: AuditResult, name: str = "") -> str:
     metrics = result.metrics[result.metrics["value"].notna()]  # the others have their reasons
     attributes = result.groups["attribute"].unique()
     found = verdicts(result)
-    judged = {
-        title(parity): cells for parity, cells in found.items() if any(f is not None for f in cells.values())
-    }
+    judged = {parity: cells for parity, cells in found.items() if any(f is not None for f in cells.values())}
     return render_values(
         "audit",
         whole=bool(name),
@@ -48,7 +46,7 @@ def audit_text(result: AuditResult, name: str = "") -> str:
         notes=result.notes,
         missing=result.missing.to_dict("records"),
         verdicts=judged,
-        without_verdict=[title(parity) for parity in found if title(parity) not in judged],
+        without_verdict=[parity for parity in found if parity not in judged],
         attributes=[_attribute(result, attribute, whole=bool(name)) for attribute in attributes],
         metrics=metrics.to_dict("records"),
         described=map(get_metric, sorted(set(result.metrics["metric"]))),
@@ -87,11 +85,9 @@ def _attribute(result: AuditResult, attribute: str, *, whole: bool) -> dict[str,
         "rates": {name: RATES[name] for name in RATES if name in valued},
         "ratios": {name: RATES[name] for name in RATES if name in with_ratio},
         # A rate without a value is left out; "Without a value" has the reason.
-        "disparities": [
-            row
-            for _, rows in disparities[disparities["value"].notna()].groupby("metric", sort=False)
-            for row in rows.to_dict("records")
-        ],
+        "disparities": disparities[disparities["value"].notna()]
+        .sort_values("metric", key=lambda metric: pd.factorize(metric)[0], kind="stable")
+        .to_dict("records"),
         "judged": {(row["group"], row["metric"]): row for row in disparities.to_dict("records")},
         "single": metrics[metrics["group"] == ""].to_dict("records"),
         "more": {
@@ -123,13 +119,12 @@ def title(parity: str) -> str:
 
 
 def verdicts(result: AuditResult) -> dict[str, dict[str, list[str] | None]]:
-    """Return by parity and attribute the groups that fail, or None without a verdict."""
-    failed = result.verdicts[result.verdicts["verdict"].eq(False).fillna(False)]
-    groups = failed.groupby(["parity", "attribute"])["group"].agg(list).to_dict()
+    """Return by parity's title and attribute the groups that fail, or None without a verdict."""
     found: dict[str, dict[str, list[str] | None]] = {}
-    for row in result.parity.to_dict("records"):
-        key = row["parity"], row["attribute"]
-        found.setdefault(key[0], {})[key[1]] = None if pd.isna(row["verdict"]) else groups.get(key, [])
+    for (parity, attribute), rows in result.verdicts.groupby(["parity", "attribute"], sort=False):
+        failed = rows.loc[rows["verdict"].eq(False).fillna(False), "group"].tolist()
+        known = failed or rows["verdict"].notna().all()
+        found.setdefault(title(str(parity)), {})[str(attribute)] = failed if known else None
     return found
 
 
