@@ -1,4 +1,4 @@
-"""Fairness techniques: the contract, the registry, and one file per technique."""
+"""Fairness techniques: the contract, the registry, and a file for each technique or family of techniques."""
 
 from benchmark.techniques._search import Search
 from benchmark.techniques.base import (

@@ -41,8 +41,8 @@ from benchmark.techniques.base import (
 )
 from benchmark.techniques.correlation_remover import equal_frequency_edges, new_features, with_features
 from benchmark.techniques.encoding import Encoding, Treatment
-from benchmark.techniques.exponentiated_gradient import Weighted
 from benchmark.techniques.post_processing import Adjustment, ErrorRatePostProcessing, Scored
+from benchmark.techniques.reductions import Weighted
 from benchmark.techniques.registry import list_techniques
 
 Rules: TypeAlias = Mapping[str, tuple[Any, Value]]

@@ -381,3 +381,24 @@ def unfit(technique: Technique, train: Table) -> str | None:
     if 0 < favorable < len(train):
         return None
     return f"nothing can be learned from rows of one class: {favorable} of {len(train)} are favorable"
+
+
+_CELLS = (
+    ("favored, unfavorable label", "favored, favorable label"),
+    ("deprived, unfavorable label", "deprived, favorable label"),
+)
+
+
+def cell_counts(table: Table, weights: NDArray[np.float64] | None = None) -> NDArray[Any]:
+    """Return the number of rows by group (deprived last) and label (favorable last), shape (2, 2).
+
+    With ``weights``, shape (n_rows,), it is their sum.
+    """
+    cells = table.deprived.view(np.uint8) * 2 + table.y.view(np.uint8)
+    return np.bincount(cells, weights, minlength=4).reshape(2, 2)
+
+
+def empty_cell(counts: NDArray[np.int64], lack: str, needed: NDArray[np.bool_] | bool = True) -> str | None:
+    """Return the name of the first empty cell that is needed, with the lack that it means; or None."""
+    empty = np.argwhere((counts == 0) & needed)
+    return next((f"no training row is ({_CELLS[d][y]}), {lack}" for d, y in empty), None)

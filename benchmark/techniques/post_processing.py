@@ -10,8 +10,7 @@ from numpy.typing import NDArray
 
 from benchmark.data.table import Table
 from benchmark.errors import DeclinedError
-from benchmark.techniques.base import Interval, Predictor, Technique, Tools
-from benchmark.techniques.independence import cell_counts, empty_cell
+from benchmark.techniques.base import Interval, Predictor, Technique, Tools, cell_counts, empty_cell
 
 
 @dataclass(frozen=True, eq=False)

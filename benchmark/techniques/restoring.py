@@ -6,8 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from benchmark.data.table import Table
-from benchmark.techniques.base import Array, Prepared, PreProcessing, Tools, with_labels
-from benchmark.techniques.independence import cell_counts
+from benchmark.techniques.base import Array, Prepared, PreProcessing, Tools, cell_counts, with_labels
 from benchmark.techniques.knowledge import Kind
 
 _LEAST = 0.005  # rates are kept this far from 0 and 1, so that weights stay finite

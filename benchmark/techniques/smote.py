@@ -6,10 +6,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from benchmark.data.table import CODE_DTYPE, Table
-from benchmark.techniques.base import Interval, Prepared, PreProcessing, Tools
+from benchmark.techniques.base import Interval, Prepared, PreProcessing, Tools, cell_counts, empty_cell
 from benchmark.techniques.constrained_logistic import Design, LogisticLoss, minimize
 from benchmark.techniques.encoding import Encoding
-from benchmark.techniques.independence import cell_counts, empty_cell
 from benchmark.techniques.registry import register
 
 Codes: TypeAlias = NDArray[np.int16]

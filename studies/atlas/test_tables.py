@@ -16,7 +16,7 @@ from benchmark.atlas.tables import read_table, read_tables
 from benchmark.entrants import enter
 from benchmark.errors import ReportError, UnknownNameError
 from benchmark.runs.finished import read_frames
-from benchmark.techniques.gap_weights import GapWeights
+from benchmark.techniques.told_weights import GapWeights
 from benchmark.text.writing import PACKED, plain_or_packed
 from studies.atlas.description import TABLES
 from studies.atlas.making import run_atlas

@@ -122,7 +122,7 @@ def test_software_is_the_code_that_makes_numbers_and_what_it_imports(tmp_path: P
     plugin = tmp_path / "plugin.py"
     plugin.write_text("1")
     found = software([str(plugin)], ["torch"])
-    names = {"python", "numpy", "numba", "torch", "plugin.py", "benchmark/techniques/massaging.py"}
+    names = {"python", "numpy", "numba", "torch", "plugin.py", "benchmark/techniques/kamiran_calders.py"}
     assert names | {"benchmark/experiment/scoring.py", "benchmark/network/model.py"} <= found.keys()
     assert not {"matplotlib", "benchmark/experiment/store.py"} & found.keys()
     plugin.write_text("2")

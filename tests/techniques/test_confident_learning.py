@@ -10,7 +10,7 @@ from benchmark.conformance import example_table
 from benchmark.errors import TechniqueError
 from benchmark.techniques import PreProcessing, Tools, get_technique
 from benchmark.techniques.base import with_labels
-from benchmark.techniques.confident_learning import doubted_labels
+from benchmark.techniques.doubtful_labels import doubted_labels
 
 ONE_GROUP = np.zeros(8, dtype=bool)
 LABELS = np.array([True, True, True, True, False, False, False, False])

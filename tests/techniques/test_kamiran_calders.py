@@ -12,7 +12,8 @@ from benchmark.conformance import example_table
 from benchmark.data.table import Table
 from benchmark.errors import TechniqueError
 from benchmark.techniques import Prepared, PreProcessing, Tools, get_technique
-from benchmark.techniques.independence import cell_counts, independent_counts
+from benchmark.techniques.base import cell_counts
+from benchmark.techniques.kamiran_calders import independent_counts
 from tests.helpers.tables import discrimination, table, tables
 
 # Ten applicants as in the publication's example: four of five men and two of five women are accepted.

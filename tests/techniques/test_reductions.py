@@ -262,7 +262,7 @@ def test_a_classifier_that_memorises_its_rows_ends_soon_with_a_lottery() -> None
 
 
 def test_the_tolerance_is_the_librarys_own_where_the_first_classifier_errs() -> None:
-    from benchmark.techniques.exponentiated_gradient import _tolerant
+    from benchmark.techniques.reductions import _tolerant
 
     for errors in (1, 2, 60):
         wrong = np.arange(120) < errors

@@ -13,8 +13,8 @@ from benchmark.conformance import check_technique, example_table
 from benchmark.data.table import Table
 from benchmark.errors import TechniqueError
 from benchmark.techniques import Tools, get_technique
+from benchmark.techniques.base import cell_counts
 from benchmark.techniques.encoding import Encoding
-from benchmark.techniques.independence import cell_counts
 from benchmark.techniques.smote import FairSmote, _most_voted, _nearest, _unbiased
 from tests.helpers.tables import table, tables
 

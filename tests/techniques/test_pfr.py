@@ -10,7 +10,7 @@ from benchmark.data.table import Table
 from benchmark.errors import TechniqueError
 from benchmark.techniques import Prepared, Tools, get_technique
 from benchmark.techniques.encoding import Encoding
-from benchmark.techniques.prejudice_free_representations import _auc, audit
+from benchmark.techniques.pfr import _auc, audit
 from tests.helpers.tables import table
 
 

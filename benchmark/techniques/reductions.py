@@ -1,4 +1,4 @@
-"""Fair classification by cost-sensitive classification (Agarwal et al. 2018)."""
+"""Fair classification by cost-sensitive classification, a lottery or a grid (Agarwal et al. 2018)."""
 
 import warnings
 from collections.abc import Callable, Iterable
@@ -25,6 +25,10 @@ from benchmark.techniques.registry import register
 Constraint: TypeAlias = Literal[
     "demographic_parity", "equalized_odds", "true_positive_rate_parity", "false_positive_rate_parity"
 ]
+_AGARWAL = (
+    "Agarwal, Beygelzimer, Dudik, Langford and Wallach (2018), A reductions approach to fair "
+    "classification, ICML"
+)
 _CANCELLED = 1e-12  # costs of about 1 that cancel may leave this much rounding
 _LABELS = {"equalized_odds": [0, 1], "true_positive_rate_parity": [1], "false_positive_rate_parity": [0]}
 
@@ -136,10 +140,7 @@ class ExponentiatedGradient(Reduction):
     """
 
     name = "exponentiated_gradient"
-    reference = (
-        "Agarwal, Beygelzimer, Dudik, Langford and Wallach (2018), A reductions approach to fair "
-        "classification, ICML, algorithm 1"
-    )
+    reference = f"{_AGARWAL}, algorithm 1"
     summary = "Lottery of classifiers trained on costs, with bounded differences of the groups' rates"
     version = "2"
     intersections = True
@@ -196,3 +197,52 @@ def _tolerant(n_rows: int) -> type[Any]:
             self._nu = None if value is None else max(float(value), 0.5 / n_rows)
 
     return Tolerant
+
+
+@register
+class GridSearch(Reduction):
+    r"""Best single classifier on a grid of trade-offs between error and the groups' difference.
+
+    Idea: for each vector of multipliers :math:`\lambda` on a grid, the classifier is trained to minimize
+    error plus :math:`\lambda` times the constraints' violation. This is an ordinary fit on rows with changed
+    labels and weights. The best classifier has the least sum, on the training rows, of 1 - w times its error
+    rate and w times its difference. That is the largest distance of a group's rate from the rate of all.
+
+    Changes: training only. Runs fairlearn's ``GridSearch``. Limits: no bound is promised. A single classifier
+    may lose more accuracy than a lottery. Two multipliers, as of ``equalized_odds``, leave few values for
+    each.
+    """
+
+    name = "grid_search"
+    reference = f"{_AGARWAL}, section 3.4"
+    summary = "Best classifier trained on costs on a grid of trade-offs between error and difference"
+    version = "1"
+    intersections = True
+
+    constraint_weight: Annotated[float, Interval(0, 1)] = 0.5  # the weight w
+    grid_size: Annotated[int, Interval(5)] = 41  # number of fits
+    # Largest sum of the multipliers' absolute values.
+    grid_limit: Annotated[float, Interval(0.01, 100)] = 2.0
+
+    search_space = (
+        Search("constraint_weight", 0.0, 1.0),
+        Search("grid_limit", 0.2, 10.0, log=True),
+    )
+
+    def _fit(self, train: Table, tools: Tools) -> Predictor:
+        from fairlearn import reductions
+
+        fitted, features = self._reduce(
+            train,
+            tools,
+            lambda estimator, moment: reductions.GridSearch(
+                estimator,
+                moment(),
+                constraint_weight=self.constraint_weight,
+                grid_size=self.grid_size,
+                grid_limit=self.grid_limit,
+            ),
+        )
+
+        best = fitted.predictors_[fitted.best_idx_]
+        return Predictor(lambda test: np.asarray(best.predict(self._checked(features(test), [best])) == 1))

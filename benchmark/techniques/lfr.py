@@ -141,7 +141,7 @@ class Prototypes:
         """Return the memberships of encoded rows, shape (n_rows, k); a row's memberships sum to 1."""
         from scipy.sparse import csr_array
 
-        from benchmark.techniques._representation_kernels import nearness
+        from benchmark.techniques._lfr_kernels import nearness
 
         sparse = csr_array(rows)
         return nearness(sparse.indptr, sparse.indices, sparse.data, self.positions)[2]
@@ -170,7 +170,7 @@ class RepresentationLoss:
 
     def __call__(self, theta: Array, k: int) -> tuple[float, Array]:
         """Return value and gradient at :attr:`Prototypes.theta` of k prototypes."""
-        from benchmark.techniques._representation_kernels import loss_and_gradient
+        from benchmark.techniques._lfr_kernels import loss_and_gradient
 
         prototypes, rows = Prototypes.of(theta, k), self.rows
         settings = (self.share, self.label, self.A, self.smoothing)

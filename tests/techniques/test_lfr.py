@@ -11,10 +11,10 @@ from benchmark.conformance import check_technique, example_table
 from benchmark.data.table import Table
 from benchmark.errors import NotConvergedError, TechniqueError
 from benchmark.techniques import Prepared, Tools, get_technique
-from benchmark.techniques._representation_kernels import exponential, logarithm
+from benchmark.techniques._lfr_kernels import exponential, logarithm
 from benchmark.techniques.constrained_logistic import Design
 from benchmark.techniques.encoding import Encoding
-from benchmark.techniques.learned_fair_representations import Prototypes, RepresentationLoss, descend
+from benchmark.techniques.lfr import Prototypes, RepresentationLoss, descend
 from tests.helpers.tables import table
 
 WEIGHTS = ((0.01, 1.0, 50.0), (1.0, 0.0, 0.0), (0.0, 1.0, 0.0), (0.0, 0.0, 1.0), (0.3, 0.7, 2.0))

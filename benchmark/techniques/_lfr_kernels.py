@@ -1,4 +1,4 @@
-"""Loss of :mod:`benchmark.techniques.learned_fair_representations`, the same bits on every processor.
+"""Loss of :mod:`benchmark.techniques.lfr`, the same bits on every processor.
 
 The loss is not convex: a difference in the last digit may lead the search to another minimum. So no library
 is used whose code depends on the processor. Sums run in the order of the rows. Exponential and logarithm are
@@ -97,7 +97,7 @@ def loss_and_gradient(
     """Return the loss, and its gradients by the prototypes' weights and positions.
 
     Rows and positions v are as for :func:`nearness`; w are the weights, shape (k,). The other arguments are
-    fields of :class:`~benchmark.techniques.learned_fair_representations.RepresentationLoss`.
+    fields of :class:`~benchmark.techniques.lfr.RepresentationLoss`.
     """
     n, k, features = len(starts) - 1, v.shape[0], v.shape[1]
     A_x, A_y, A_z = A
