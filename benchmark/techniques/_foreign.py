@@ -31,7 +31,6 @@ from benchmark.techniques._checks import Value
 from benchmark.techniques.base import (
     Array,
     Interval,
-    Predictor,
     Prepared,
     PreProcessing,
     Stage,
@@ -41,7 +40,7 @@ from benchmark.techniques.base import (
 )
 from benchmark.techniques.correlation_remover import equal_frequency_edges, new_features, with_features
 from benchmark.techniques.encoding import Encoding, Treatment
-from benchmark.techniques.post_processing import Adjustment, ErrorRatePostProcessing, Scored
+from benchmark.techniques.post_processing import ErrorRatePostProcessing
 from benchmark.techniques.reductions import Weighted
 from benchmark.techniques.registry import list_techniques
 
@@ -103,7 +102,6 @@ class Foreign(Technique):
 
     ours: ClassVar[str] = ""  # technique of this package with the same method
     needs: ClassVar[Mapping[str, str]] = {}
-    run: ClassVar[Callable[[Any, Any, Tools], Any]]
 
     @property
     def options(self) -> dict[str, Any]:
@@ -118,33 +116,12 @@ class Foreign(Technique):
         return super().skip(train)
 
 
-class ForeignPre(Foreign, PreProcessing):
-    """Pre-processing by a library."""
-
-    def _prepare(self, train: Table, tools: Tools) -> Prepared:
-        prepared: Prepared = self.run(train, tools)
-        return prepared
-
-
-class ForeignIn(Foreign):
-    """A model of a library, or the experiment's classifier trained by one."""
-
-    stage = "in"
-
-    def _fit(self, train: Table, tools: Tools) -> Predictor:
-        predictor: Predictor = self.run(train, tools)
-        return predictor
-
-
-class ForeignPost(Foreign, ErrorRatePostProcessing):
-    """Post-processing by a library, of held-out training rows that the classifier has not seen."""
-
-    def _adjust(self, held_out: Scored, tools: Tools) -> Adjustment:
-        adjustment: Adjustment = self.run(held_out, tools)
-        return adjustment
-
-
-BASES: Mapping[Stage, type[Foreign]] = {"pre": ForeignPre, "in": ForeignIn, "post": ForeignPost}
+# By stage, the base and its method that calls the library.
+_STAGES: Mapping[Stage, tuple[type[Technique], str]] = {
+    "pre": (PreProcessing, "_prepare"),
+    "in": (Technique, "_fit"),
+    "post": (ErrorRatePostProcessing, "_adjust"),
+}
 
 
 @contextlib.contextmanager
@@ -346,10 +323,10 @@ def _module(library: str) -> ModuleType:
 def _class_of(name: str, description: Description, module: str) -> type[Foreign]:
     library, _, rest = name.partition(":")
     ours = list_techniques()[description.ours]
-    rules = description.parameters
+    rules, (base, method) = description.parameters, _STAGES[description.stage]
     return type(
         rest.rpartition(".")[2],
-        (BASES[description.stage],),
+        (Foreign, base),
         {
             **{parameter: default for parameter, (_, default) in rules.items()},
             "__annotations__": {parameter: rule for parameter, (rule, _) in rules.items()},
@@ -364,6 +341,7 @@ def _class_of(name: str, description: Description, module: str) -> type[Foreign]
             **description.declares,
             "ours": description.ours,
             "needs": description.needs,
-            "run": description.run,
+            "stage": description.stage,
+            method: description.run,
         },
     )

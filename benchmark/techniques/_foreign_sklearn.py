@@ -13,8 +13,8 @@ import numpy as np
 from benchmark.data.table import Table
 from benchmark.errors import TechniqueError
 from benchmark.techniques._checks import checked_value
-from benchmark.techniques._foreign import STATES, Foreign, ForeignPre, enclosed, encoded, new_seed, recoded
-from benchmark.techniques.base import Prepared, Tools
+from benchmark.techniques._foreign import STATES, Foreign, enclosed, encoded, new_seed, recoded
+from benchmark.techniques.base import Prepared, PreProcessing, Tools
 from benchmark.techniques.encoding import Treatment
 
 # Ordered columns are numbers by default, as users of scikit-learn expect.
@@ -22,7 +22,7 @@ _ADAPTERS = {"treatment": (Treatment, "schema"), "use_sensitive": (bool, True), 
 _PLAIN = (bool, int, float, str, type(None))
 
 
-class Transformer(ForeignPre):
+class Transformer(Foreign, PreProcessing):
     """Let a scikit-learn transformer make the features that the classifier sees.
 
     Its ``fit`` gets the features of training rows as numbers (see ``treatment``) and their labels. If it has

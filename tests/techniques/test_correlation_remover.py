@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from packaging.version import Version
 
-from benchmark.conformance import check_technique, example_table
+from benchmark.conformance import example_table
 from benchmark.data.table import Column, Table
 from benchmark.errors import DeclinedError
 from benchmark.techniques import Prepared, Tools, get_technique
@@ -34,12 +34,6 @@ def group_counts(data: Table, i: int) -> np.ndarray:
     counts = np.zeros(data.schema.cardinalities[[data.schema.sensitive_index, i]], dtype=np.int64)
     np.add.at(counts, (data.codes[:, data.schema.sensitive_index], data.codes[:, i]), 1)
     return counts
-
-
-@pytest.mark.parametrize("discretisation", ["equal_frequency", "random_rounding"])
-def test_conformance(discretisation: str) -> None:
-    results = check_technique(get_technique("correlation_remover", discretisation=discretisation))
-    assert not [result for result in results if result.status == "failed"]
 
 
 def test_residuals_of_an_ordered_column() -> None:

@@ -11,7 +11,7 @@ import pytest
 from scipy.optimize import minimize as general_solver
 from threadpoolctl import threadpool_limits
 
-from benchmark.conformance import check_technique, example_table
+from benchmark.conformance import example_table
 from benchmark.data.table import Table
 from benchmark.errors import NotConvergedError
 from benchmark.techniques import Predictor, get_technique, zafar_2017
@@ -320,19 +320,3 @@ def test_separable_rows_are_no_obstacle() -> None:
     theta = coefficients(table(1 - favored, labels.astype(int), skill), constraint="fpr_fnr")
     assert np.isfinite(theta).all()
     assert np.abs(theta).max() < 50
-
-
-@pytest.mark.nightly
-@pytest.mark.parametrize(
-    "parameters",
-    [
-        {"constraint": c, "use_sensitive": u, "positive": p}
-        for c in CONSTRAINTS
-        for u in (True, False)
-        for p in ("favorable", "unfavorable")
-    ],
-    ids=str,
-)
-def test_every_form_conforms(parameters: dict[str, Any]) -> None:
-    results = check_technique(get_technique("zafar_2017", **parameters))
-    assert [r for r in results if r.status == "failed"] == []
