@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gzip
+import math
 import os
 import sys
 from pathlib import Path
@@ -11,9 +12,11 @@ from typing import Any
 import numpy as np
 import pandas as pd
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
-from benchmark.audit.predictions import MISSING, read_predictions
-from benchmark.errors import BetabenchError, DataError, ExperimentError, UnknownNameError
+from benchmark.audit.predictions import MISSING, read_predictions, select
+from benchmark.errors import DataError, ExperimentError, UnknownNameError
 from benchmark.report.audit import audit_page
 from tests.helpers.audits import audited, prepared
 
@@ -21,6 +24,7 @@ LABEL = [1, 1, 0, 0, 1, 0]
 PREDICTION = [1, 0, 1, 0, 1, 0]
 SEX = ["f", "f", "f", "m", "m", "m"]
 ROLES: dict[str, Any] = {"label": "y", "prediction": "p", "sensitive": "sex"}
+SCORED: dict[str, Any] = {"prediction": None, "score": "s"}
 
 
 def table(**columns: object) -> pd.DataFrame:
@@ -35,16 +39,13 @@ def write(path: Path, text: str | bytes) -> Path:
     return path
 
 
-def test_csv_stays_the_text_of_the_file(tmp_path: Path) -> None:
+def test_text_of_a_file_and_what_is_odd_about_it(tmp_path: Path) -> None:
     text = '\ufeffzip, "name, first",none\n01,Åsa 女,None\n 1 ,,NA\n'
     frame = read_predictions(write(tmp_path / "a.csv", text))
     assert frame.columns.tolist() == ["zip", "name, first", "none"]
     assert frame["zip"].tolist() == ["01", "1"]
     assert frame.loc[0].tolist() == ["01", "Åsa 女", "None"]
     assert frame.loc[1].isna().tolist() == [False, True, True]
-
-
-def test_what_is_odd_about_a_file_is_remarked(tmp_path: Path) -> None:
     rows = "".join(f"{i % 2};{i // 2 % 2};{i % 10 / 10};ä\n".replace(".", ",") for i in range(40))
     frame = read_predictions(write(tmp_path / "a.csv", f"y;p;s;sex\n{rows}".encode("latin-1")))
     found = prepared(frame, score="s", **ROLES)
@@ -53,8 +54,6 @@ def test_what_is_odd_about_a_file_is_remarked(tmp_path: Path) -> None:
     assert found.predictions["sex"].y_score[3] == 0.3
     assert [note for note in found.notes if "CP1252, which is a guess" in note]
     assert "Numbers of s: '0,9' is read as 0.9." in found.notes
-    plain = read_predictions(write(tmp_path / "b.csv", 'y,p,sex\n1,0,"f"\n0,1,m\n'))
-    assert plain.attrs["betabench_remarks"] == ()
 
 
 @pytest.mark.parametrize("name", ["s", "1", "decile score"])
@@ -80,7 +79,7 @@ def test_na_in_labels_and_predictions_is_asked_about(column: str, tmp_path: Path
     assert "--known" not in "\n".join(ready.notes)
 
 
-def test_compressed_csv_and_parquet_hold_the_same(tmp_path: Path) -> None:
+def test_the_same_table_is_the_same_in_any_file(tmp_path: Path) -> None:
     frame = table(s=[0.1, 0.2, 0.3, np.nan, 0.5, 0.6])
     frame.to_csv(tmp_path / "a.csv.gz", index=False)
     frame.to_parquet(tmp_path / "a.parquet")
@@ -89,21 +88,15 @@ def test_compressed_csv_and_parquet_hold_the_same(tmp_path: Path) -> None:
         prepared(read_predictions(tmp_path / name), score="s", **ROLES) for name in ("a.csv.gz", "a.parquet")
     ]
     assert ready[0].facts == ready[1].facts
-    rows = "".join(
-        f"{row.y},{row.p},{row.sex},{'?' if np.isnan(row.s) else row.s}\n" for row in frame.itertuples()
-    )
-    names = "".join(f"@attribute {name} string\n" for name in ("y", "p", "sex", "s"))
-    write(tmp_path / "a.arff", f"@relation made_up\n{names}@data\n{rows}")
-    assert prepared(read_predictions(tmp_path / "a.arff"), score="s", **ROLES).facts == ready[0].facts
-    for one, other in zip(*(list(r.predictions.values()) for r in ready), strict=True):
-        assert np.array_equal(one.counts.rows, other.counts.rows)
-        assert np.array_equal(one.y_score, other.y_score)
+    one, other = (own.predictions["sex"] for own in ready)
+    assert np.array_equal(one.counts.rows, other.counts.rows)
+    assert np.array_equal(one.y_score, other.y_score)
 
 
 @pytest.mark.parametrize(
     ("name", "content", "message"),
     [
-        ("a.xlsx", b"", "Got: empty"),
+        ("a.csv", None, "There is no file"),
         ("a.csv", b"", "Got: empty"),
         ("a.csv", b"y,p\n", "has no rows"),
         ("a.csv", b"y,p,y\n1,1,0\n", "'y' more than once.*name 'y.1' if"),
@@ -111,16 +104,14 @@ def test_compressed_csv_and_parquet_hold_the_same(tmp_path: Path) -> None:
         ("a.csv", b'y,p\n1,"0\n', "not valid CSV"),
         ("a.csv.gz", gzip.compress(b"y,p\n1,0\n" * 99, mtime=0)[:-9], "truncated or damaged"),
         ("a.parquet", b"PAR1 or not", "a Parquet file"),
+        ("a.parquet", pd.DataFrame({"y": [], "p": []}).to_parquet(), "one row per person"),
     ],
 )
-def test_files_that_cannot_be_used(name: str, content: bytes, message: str, tmp_path: Path) -> None:
+def test_files_that_cannot_be_used(name: str, content: bytes | None, message: str, tmp_path: Path) -> None:
+    if content is not None:
+        (tmp_path / name).write_bytes(content)
     with pytest.raises(DataError, match=message):
-        read_predictions(write(tmp_path / name, content), named={"y", "p"})
-
-
-def test_a_file_that_is_not_there(tmp_path: Path) -> None:
-    with pytest.raises(DataError, match="There is no file"):
-        read_predictions(tmp_path / "nowhere.csv")
+        read_predictions(tmp_path / name, named={"y", "p"})
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="other systems have no such file names")
@@ -144,13 +135,6 @@ def test_parquet_without_its_package_names_the_extra(tmp_path: Path, monkeypatch
 @pytest.mark.parametrize(
     "as_type",
     [
-        lambda v: v,
-        lambda v: [bool(x) for x in v],
-        lambda v: [float(x) for x in v],
-        lambda v: [str(x) for x in v],
-        lambda v: [f"{x}.0" for x in v],
-        lambda v: [("No", "YES")[x] for x in v],
-        lambda v: [("false", "True")[x] for x in v],
         lambda v: pd.Categorical(v, categories=[1, 0, 7]),
         lambda v: pd.array(v, dtype="Int8"),
         lambda v: pd.array([bool(x) for x in v], dtype="boolean"),
@@ -165,17 +149,6 @@ def test_outcomes_of_any_dtype(as_type: Any) -> None:
     assert found.y_true.astype(int).tolist() == LABEL
     assert found.counts.rows.tolist() == [[[0, 1], [1, 1]], [[2, 0], [0, 1]]]
     assert found.names == ("f", "m")
-
-
-def test_the_favorable_value_is_named() -> None:
-    frame = table(y=["good", "bad", "good", "bad", "bad", "bad"], p=["bad"] * 5 + ["good"])
-    found = prepared(frame, favorable="good", **ROLES).predictions["sex"]
-    assert (found.y_true == (frame["y"] == "good")).all()
-    assert (found.y_pred == (frame["p"] == "good")).all()
-    # 0 may be the favorable one.
-    found = prepared(table(), favorable=0, **ROLES).predictions["sex"]
-    assert found.y_true is not None
-    assert (~found.y_true).astype(int).tolist() == LABEL
 
 
 CODINGS: list[Any] = [
@@ -215,13 +188,6 @@ def test_a_column_may_mix_clear_codings() -> None:
         assert (found.y_pred == side).tolist() == [False, True, True] * 2
 
 
-def test_another_coding_of_the_prediction_is_named() -> None:
-    ready = prepared(table(y=["no", "yes"] * 3, p=[False, True] * 3), favorable="no", **ROLES)
-    assert "label: 'no' is favorable, 'yes' is not" in ready.notes
-    assert "prediction: 'False' is favorable, 'True' is not" in ready.notes
-    assert not any("favorable" in note for note in prepared(table(), favorable=0, **ROLES).notes)
-
-
 @pytest.mark.parametrize(
     ("label", "prediction", "favorable", "typed"),
     [
@@ -248,13 +214,29 @@ def test_codings_that_cannot_be_matched_are_asked_for(
         assert (own.predictions["sex"].y_pred == (frame["p"] == prediction[mine])).all()
 
 
-def test_of_several_classes_one_is_favorable_and_the_note_says_so() -> None:
-    frame = table(
-        y=["low", "high", "mid", "low", "high", "mid"], p=["low", "mid", "mid", "low", "mid", "mid"]
-    )
-    found = prepared(frame, favorable="low", **ROLES)
-    assert found.predictions["sex"].counts.rows.sum(axis=(0, 2)).tolist() == [4, 2]
-    assert "label: 'low' is favorable, 2 other values are not: 'high', 'mid'" in found.notes
+@pytest.mark.parametrize(
+    ("label", "prediction", "favorable", "meant", "said"),
+    [
+        ([0, 1], [1, 0], 0, 0, []),  # which may be the favorable one
+        (["good", "bad"], ["good", "bad"], "good", "good", []),
+        (
+            *(["no", "yes"], [False, True], "no", False),
+            ["label: 'no' is favorable, 'yes' is not", "prediction: 'False' is favorable, 'True' is not"],
+        ),
+        (
+            *(["low", "high", "mid"], ["low", "mid", "mid"], "low", "low"),
+            ["label: 'low' is favorable, 2 other values are not: 'high', 'mid'"],
+        ),
+    ],
+)
+def test_one_value_is_favorable_and_a_note_says_so_where_it_is_not_plain(
+    label: list[Any], prediction: list[Any], favorable: Any, meant: Any, said: list[str]
+) -> None:
+    frame = table(y=(label * 3)[:6], p=(prediction * 3)[:6])
+    ready = prepared(frame, favorable=favorable, **ROLES)
+    assert (ready.predictions["sex"].y_true == (frame["y"] == favorable)).all()
+    assert (ready.predictions["sex"].y_pred == (frame["p"] == meant)).all()
+    assert [note for note in ready.notes if "favorable" in note] == said
 
 
 @pytest.mark.parametrize(
@@ -271,11 +253,7 @@ def test_of_several_classes_one_is_favorable_and_the_note_says_so() -> None:
         ({"p": [False] * 6}, {"favorable": 1}, "No row is predicted '1'"),
         ({"y": ["good", "Good", "bad"] * 2, "p": ["good", "bad"] * 3}, {"favorable": "good"}, "several ways"),
         ({}, {"favorable_prediction": "yes"}, "favorable prediction called 'yes'"),
-        (
-            {"y": ["good", "bad"] * 3},
-            {"favorable": 1, "favorable_prediction": 1},
-            "favorable value called '1'",
-        ),
+        ({"y": list("ababab")}, {"favorable": 1, "favorable_prediction": 1}, "favorable value called '1'"),
         ({"sex": [1.5, 2.5, 3.5, 4.5, 5.5, 6.5]}, {"label": "yy"}, "did you mean 'y'"),
         ({}, {"sensitive": "sexx"}, "did you mean 'sex'"),
         ({}, {"sensitive": []}, "no groups"),
@@ -284,7 +262,7 @@ def test_of_several_classes_one_is_favorable_and_the_note_says_so() -> None:
         ({}, {"threshold": 1.0}, "not clear who is selected"),
         (
             {"s": LABEL},
-            {"prediction": None, "score": "s", "k": 1, "favorable_prediction": 1},
+            {**SCORED, "k": 1, "favorable_prediction": 1},
             "no prediction, and so no favorable one",
         ),
         ({"s": [1, 2, 3, 4, 5, np.inf]}, {"score": "s"}, "infinity in 1 of 6 rows"),
@@ -292,12 +270,15 @@ def test_of_several_classes_one_is_favorable_and_the_note_says_so() -> None:
         ({"w": [1, 1, 1, 1, 1, -2]}, {"weight": "w"}, "not negative.*-2"),
         ({"y": [np.nan] * 6}, {}, "No row can be audited"),
         ({"y": [[1], [0]] * 3}, {}, "single values"),
+        ({"sex": pd.date_range("2020-01-01", periods=42)}, {}, "42 different dates"),
+        ({"sex": range(42)}, {}, r"42 different numbers.*pandas\.cut"),
+        ({"s": LABEL}, {**SCORED, "k": 2, "percent": 10.0}, "exactly one of threshold, k and percent"),
     ],
 )
 def test_what_is_refused(columns: dict[str, Any], options: dict[str, Any], message: str) -> None:
-    with pytest.raises(BetabenchError, match=message) as raised:
-        prepared(table(**columns), **{**ROLES, **options})
-    assert isinstance(raised.value, DataError | ExperimentError | UnknownNameError)
+    frame = table().loc[[*range(6)] * 7].reset_index(drop=True)[: max(map(len, columns.values()), default=6)]
+    with pytest.raises((DataError, ExperimentError, UnknownNameError), match=message):
+        prepared(frame.assign(**columns), **{**ROLES, **options})
 
 
 def test_columns_of_one_name_and_no_rows() -> None:
@@ -308,16 +289,53 @@ def test_columns_of_one_name_and_no_rows() -> None:
         prepared(table().iloc[:0], **ROLES)
 
 
-def test_scores_become_predictions() -> None:
-    frame = table(s=["0.9", "0.1", "0.8", "0.8", "", "0.2"])
-    roles = {**ROLES, "prediction": None, "score": "s"}
-    for options in ({"threshold": 0.8}, {"k": 2}, {"percent": 50}):
-        found = prepared(frame, **{**roles, **options})
-        assert found.predictions["sex"].y_pred is not None
-        assert found.predictions["sex"].y_pred.tolist() == [True, False, True, True, False]
-        assert found.facts["selection"] == "s ≥ 0.8: 3 rows"
-    without_label = prepared(frame, **{**roles, "label": None, "k": 2})
-    assert without_label.predictions["sex"].given == {"y_pred", "y_score"}
+SCORES = ["0.9", "0.1", "0.8", "0.8", "", "0.2"]
+
+
+@pytest.mark.parametrize(
+    ("rule", "selected", "told"),
+    [
+        ({"threshold": 0.8}, [0, 2, 3], "s ≥ 0.8: 3 rows"),
+        ({"threshold": 0.95}, [], "s ≥ 0.95: 0 rows"),
+        ({"k": 1}, [0], "s ≥ 0.9: 1 rows"),
+        ({"k": 2}, [0, 2, 3], "s ≥ 0.8: 3 rows"),  # the second shares its score with one more
+        ({"k": 5}, range(5), "s ≥ 0.1: 5 rows"),
+        ({"percent": 50}, [0, 2, 3], "s ≥ 0.8: 3 rows"),  # 2.5 rows
+        ({"percent": 100}, range(5), "s ≥ 0.1: 5 rows"),
+    ],
+)
+def test_scores_become_predictions(rule: dict[str, float], selected: list[int], told: str) -> None:
+    found = prepared(table(s=SCORES), **{**ROLES, **SCORED, "label": None}, **rule)
+    assert found.predictions["sex"].given == {"y_pred", "y_score"}
+    assert np.flatnonzero(found.predictions["sex"].y_pred).tolist() == list(selected)
+    assert found.facts["selection"] == told
+
+
+@given(st.lists(st.integers(0, 5), min_size=1, max_size=30), st.data())
+def test_the_selected_are_the_highest_in_whatever_order(scores: list[int], data: st.DataObject) -> None:
+    k = data.draw(st.integers(1, len(scores)))
+    selected, threshold, more = select(np.array(scores), {"k": k})
+    assert threshold == sorted(scores, reverse=True)[k - 1]
+    assert selected.tolist() == [score >= threshold for score in scores]
+    assert selected.sum() == k + more
+
+
+def test_a_percentage_of_whole_rows_is_whole() -> None:
+    for tenths in range(1, 1001):
+        assert select(np.arange(1000.0), {"percent": tenths / 10})[0].sum() == tenths
+
+
+@pytest.mark.parametrize(
+    "rule",
+    [
+        *({"k": k} for k in (0, 6, -1, 2.5)),
+        *({"percent": percent} for percent in (0.0, 10.0, 101.0, math.nan)),
+        {"threshold": math.nan},
+    ],
+)
+def test_impossible_selections_are_refused(rule: dict[str, float]) -> None:
+    with pytest.raises(ExperimentError, match=r"Expected: (from 1 to 5 rows|a score)"):
+        select(np.arange(5.0), rule)
 
 
 # --- groups and missing values ----------------------------------------------------------------------------
@@ -356,15 +374,12 @@ def test_groups_are_text_whatever_they_were() -> None:
         assert prepared(table(sex=values), **ROLES).predictions["sex"].names == names
 
 
-def test_a_quantity_is_no_group_but_many_names_are() -> None:
-    frame = pd.DataFrame({"y": [0, 1] * 100, "p": [1, 0] * 100, "sex": range(200)})
-    with pytest.raises(DataError, match=r"200 different numbers.*pandas\.cut"):
-        prepared(frame, **ROLES)
-    named = frame.assign(sex=[f"g{i}" for i in range(200)])
-    assert len(prepared(named, **ROLES).predictions["sex"].names) == 200
-    joined = frame.assign(sex=[f"{i}_1" for i in range(200)])  # no numbers, though Python would read them so
-    assert len(prepared(joined, **ROLES).predictions["sex"].names) == 200
-    assert len(prepared(frame.assign(sex=frame["sex"] % 20), **ROLES).predictions["sex"].names) == 20
+def test_many_names_are_groups() -> None:
+    frame = pd.DataFrame({"y": [0, 1] * 100, "p": [1, 0] * 100})
+    # 1_1 is no number, though Python would read it so.
+    for n, name in ((200, "g{}"), (200, "{}_1"), (20, "{}")):
+        groups = [name.format(i % n) for i in range(200)]
+        assert len(prepared(frame.assign(sex=groups), **ROLES).predictions["sex"].names) == n
 
 
 def test_attributes_are_crossed() -> None:
@@ -423,17 +438,10 @@ def test_columns_have_names_of_any_kind() -> None:
 def test_values_of_a_typed_frame_are_believed(tmp_path: Path) -> None:
     frame = table(sex=["NA", "None", "nan", "NA", None, "null"])
     frame.to_parquet(tmp_path / "a.parquet")
-    for given in (frame, frame.astype({"sex": "category"}), frame.astype({"sex": "string"})):
-        assert prepared(given, **ROLES).predictions["sex"].names == (MISSING, "NA", "None", "nan", "null")
     read = read_predictions(tmp_path / "a.parquet")
-    assert prepared(read, **ROLES).predictions["sex"].names == (MISSING, "NA", "None", "nan", "null")
+    for typed in (frame, frame.astype({"sex": "category"}), frame.astype({"sex": "string"}), read):
+        assert prepared(typed, **ROLES).predictions["sex"].names == (MISSING, "NA", "None", "nan", "null")
     named = table(y=["NA", "EU"] * 3, p=["NA", "EU", "EU"] * 2)
     found = prepared(named, favorable="NA", **ROLES).predictions["sex"]
     assert found.y_true is not None
     assert found.y_true.tolist() == [True, False] * 3
-
-
-def test_dates_are_no_groups() -> None:
-    frame = pd.DataFrame({"y": [0, 1] * 20, "p": [1, 0] * 20, "sex": pd.date_range("2020-01-01", periods=40)})
-    with pytest.raises(DataError, match="40 different dates"):
-        prepared(frame, **ROLES)
