@@ -33,7 +33,6 @@ EDITS = (BiasEdit("sex", "2"),)
 def network() -> Network:
     card = load_card("dutch")
     path = embedded_network_path(card)
-    assert path is not None
     return read_bif(path, card.schema())
 
 

@@ -104,9 +104,7 @@ def test_labels_turn_by_rate_times_nearness() -> None:
     near = np.linspace(0, 1, len(table))
     rows = Rows.of(table, boundary=near)
     chances = make_step("borderline", {"rate": "0.8 * beta"}).chances(rows, 0.5)
-    assert chances is not None
     turned = chances.turned
-    assert turned is not None
     np.testing.assert_allclose(turned[:, 1], 0.4 * near * table.deprived)
     assert not turned[:, 0].any()
     expected = make_bias("borderline").expected_in_rows(rows, 1.0)
@@ -120,7 +118,6 @@ def test_the_nearness_goes_with_its_rows() -> None:
     rows = Rows.of(table, boundary=np.arange(50) / 50)
     some = np.array([3, 30, 7, 7])
     for part, before in ((rows.take(some), 50), (rows.apart(some), 4)):
-        assert part.boundary is not None
         np.testing.assert_array_equal(part.boundary, some / 50)
         assert len(part.before) == before
 
@@ -141,12 +138,10 @@ def test_a_scene_knows_the_boundary_where_a_bias_asks() -> None:
 def test_training_and_biased_test_rows_lose_labels_near_the_boundary_alone() -> None:
     made = prepared("borderline", betas=[0, 1])
     (data,) = made.datasets.values()
-    assert data.boundary is not None
     block = Block("compas", "borderline", 1.0, 0)
     (fold,) = draw_folds(data, block, made.experiment)
     copied = pickle.loads(pickle.dumps(data))  # as workers get it
     (same,) = draw_folds(copied, block, made.experiment)
-    assert fold.before_bias is not None
     held_out = np.setdiff1d(np.arange(len(data.test)), fold.before_bias)
     for part, biased, twin in (
         (fold.before_bias, fold.train, same.train),

@@ -66,7 +66,6 @@ def test_it_decides_as_a_cell_of_the_benchmark(tmp_path: Path) -> None:
         train, test = fold.train.to_frame(), seen.to_frame().drop(columns=label)
         for cell, found in zip(cells, evaluator(block, cells), strict=True):
             assert found.status == "ok", found.reason
-            assert found.rows is not None
             (answers,) = unpack(found.rows, {(0, ORIGINAL): len(seen)}).values()
             technique = evaluator.techniques[block.dataset, cell.technique]
             axes = {"technique": named(technique), "purpose": "technique", **fold.axes}

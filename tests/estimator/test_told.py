@@ -183,7 +183,6 @@ def test_a_classifier_of_numbers_trains_on_the_numbers() -> None:
         moved = own.predict_proba(new.assign(score=new["score"] + 1e-6))[:, 1]
         assert ((moved - same) > 0).all(), "any other number is another probability"
         table = own._rows(new)
-        assert table.numbers is not None
         np.testing.assert_array_equal(table.numbers.of("score"), new["score"])
     bins: list[Any] = [{"classifier": "logistic_regression", "encoding": e} for e in ("one_hot", "ordinal")]
     for classifier in ("c45", "naive_bayes", *bins):

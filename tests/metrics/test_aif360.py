@@ -96,8 +96,6 @@ def of_ours(value: float, equivalent: Equivalent) -> float:
 def as_pair(metric: str) -> dict[str, float]:
     """Return a metric of two groups by :func:`evaluate`, the first as the deprived one."""
     rows = random_rows(2)
-    assert rows.y_true is not None
-    assert rows.y_pred is not None
     found = evaluate(
         rows.y_true,
         rows.y_pred,

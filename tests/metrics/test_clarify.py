@@ -129,8 +129,6 @@ def by_definition(rows: Predictions) -> dict[str, float]:
         found["FT"] = flips(rows)
     if rows.y_true is None:
         return found
-    assert rows.y_pred is not None
-    assert rows.strata is not None
     y, p = rows.y_true, rows.y_pred
 
     def n(*conditions: np.ndarray) -> int:
@@ -170,8 +168,6 @@ def by_definition(rows: Predictions) -> dict[str, float]:
 
 def flips(rows: Predictions) -> float:
     """Flip test of group 1, row by row; no two distances may be equal."""
-    assert rows.features is not None
-    assert rows.y_pred is not None
     others, found = rows.codes != 1, []
     x, p = rows.features[others], rows.y_pred[others]
     k = 5 if len(x) > 9 else 1
@@ -317,7 +313,5 @@ def test_worked_example() -> None:
 @pytest.mark.oracle
 def test_worked_example_is_what_the_package_says(oracle_dir: Path) -> None:
     rows = edge_cases(oracle_dir / "metrics")["worked_example"]
-    assert rows.y_true is not None
-    assert rows.y_pred is not None
     counts = evaluate(rows.y_true, rows.y_pred, rows.codes == 1).counts.rows.tolist()
     assert counts == [[[g["tn"], g["fp"]], [g["fn"], g["tp"]]] for g in (MEN, WOMEN)]

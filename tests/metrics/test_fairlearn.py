@@ -71,8 +71,6 @@ def predicted(item: Metric, rows: Predictions) -> Any:
 
 def as_pair(rows: Predictions, metric: str) -> dict[str, float]:
     """Return a metric of two groups by :func:`evaluate`, the second as the deprived one."""
-    assert rows.y_true is not None
-    assert rows.y_pred is not None
     found = evaluate(
         rows.y_true,
         rows.y_pred,

@@ -48,7 +48,6 @@ def in_aif360(rows: Predictions) -> tuple[Any, Any]:
     import pandas as pd
     from aif360.datasets import BinaryLabelDataset
 
-    assert rows.features is not None
     frame = pd.DataFrame(rows.features).rename(columns=str).assign(group=rows.codes.astype(float))
     sets = [
         BinaryLabelDataset(
@@ -119,8 +118,6 @@ def votes(features: np.ndarray, favorable: np.ndarray, one: np.ndarray, k: int) 
 @pytest.mark.parametrize("n_features", [1, 3, 30])
 def test_consistency_row_by_row(seed: int, whole: bool, n_features: int) -> None:
     rows = drawn(seed, 80, n_features=n_features, whole=whole)
-    assert rows.features is not None
-    assert rows.y_pred is not None
     apart = [
         abs(p - votes(rows.features, rows.y_pred, x, 5) / 5)
         for x, p in zip(rows.features, rows.y_pred, strict=True)
@@ -139,8 +136,6 @@ def test_flip_test_row_by_row(seed: int, whole: bool, n_others: int) -> None:
         y_pred=drawn_rows.y_pred,
         features=drawn_rows.features,
     )
-    assert rows.features is not None
-    assert rows.y_pred is not None
     x, p = rows.features, rows.y_pred
     k = 5 if n_others > 9 else 1
     flips = 0

@@ -163,7 +163,6 @@ def judges(metric: Metric) -> bool:
 @few
 @given(any_predictions)
 def test_a_perfect_prediction_is_ideal(rows: Predictions) -> None:
-    assert rows.y_true is not None
     perfect = dataclasses.replace(rows, y_pred=rows.y_true, y_score=rows.y_true.astype(float))
     for key, value in values(perfect).items():
         if judges(METRICS[key[0]]):

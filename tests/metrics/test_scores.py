@@ -74,7 +74,6 @@ def test_auc_is_exact_in_any_order_of_the_rows() -> None:
     """Pairs are whole numbers, so that no machine's order of summation shows."""
     rows = random_rows(1, decimals=3)
     assert rows.y_true is not None
-    assert rows.y_score is not None
     good, bad = rows.y_score[rows.y_true], rows.y_score[~rows.y_true]
     halves = 2 * (good[:, None] > bad).sum() + (good[:, None] == bad).sum()
     for order in (np.arange(800), np.random.default_rng(0).permutation(800)):
@@ -96,8 +95,6 @@ def by_grid(one: tuple[Bools, Floats], other: tuple[Bools, Floats], n: int = 400
 @pytest.mark.parametrize("seed", range(3))
 def test_abroca_is_the_area_between_the_curves(seed: int, decimals: int) -> None:
     rows = random_rows(3, seed=seed, decimals=decimals)
-    assert rows.y_true is not None
-    assert rows.y_score is not None
     for code, (name, ours) in enumerate(values(rows, "abroca").items()):
         own, rest = rows.codes == code, rows.codes != code
         pair = [(rows.y_true[mask], rows.y_score[mask]) for mask in (own, rest)]
@@ -234,7 +231,6 @@ def test_labels_drawn_from_the_scores_are_calibrated() -> None:
 @pytest.mark.parametrize("weighted", [False, True])
 def test_log_loss_is_scikit_learns_at_0_and_1_too(weighted: bool) -> None:
     rows = random_rows(5, decimals=1, weighted=weighted)
-    assert rows.y_score is not None
     assert {0.0, 1.0} <= set(rows.y_score)
     expected = [log_loss(y, s, sample_weight=w) for y, s, w in parts(rows)]
     assert list(values(rows, "log_loss").values()) == pytest.approx(expected, abs=1e-9)
@@ -243,7 +239,6 @@ def test_log_loss_is_scikit_learns_at_0_and_1_too(weighted: bool) -> None:
 
 def test_predictions_as_scores_give_the_ordinary_rates() -> None:
     rows = random_rows(5)
-    assert rows.y_pred is not None
     certain = Predictions(rows.codes, rows.names, rows.y_true, rows.y_pred, rows.y_pred.astype(float))
     for kind in ("true_positive", "false_positive", "true_negative", "false_negative"):
         assert values(certain, f"generalized_{kind}_rate") == pytest.approx(values(rows, f"{kind}_rate"))
@@ -253,9 +248,6 @@ def test_predictions_as_scores_give_the_ordinary_rates() -> None:
 
 def test_weights_count_like_repeated_rows() -> None:
     rows = random_rows(3, weighted=True)
-    assert rows.sample_weight is not None
-    assert rows.y_true is not None
-    assert rows.y_score is not None
     again = np.repeat(np.arange(len(rows)), rows.sample_weight.astype(int))
     repeated = Predictions(rows.codes[again], rows.names, rows.y_true[again], y_score=rows.y_score[again])
     for name in list_families()["scores"]:

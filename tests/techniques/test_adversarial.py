@@ -23,7 +23,6 @@ def fitted(data: Table = TRAIN, seed: int = 0, **parameters: Any) -> Predictor:
 
 
 def score_of(predictor: Predictor) -> np.ndarray:
-    assert predictor.predict_score is not None
     return predictor.predict_score(TEST)
 
 

@@ -119,7 +119,6 @@ def test_predictions_are_bool_and_scores_exist_if_the_classifier_has_them() -> N
     np.testing.assert_array_equal(predictor.predict(TEST), TEST.codes[:, 0] > 3)
     assert predictor.predict_score is None
     scores = technique.fit(TRAIN, tools(Scoring)).predict_score
-    assert scores is not None
     np.testing.assert_allclose(scores(TEST), TEST.codes[:, 0] / 6)
 
 
@@ -242,7 +241,6 @@ def test_linear_algebra_has_one_thread_in_fit_and_prediction_and_gets_its_own_ba
         Custom.doing(lambda train: noticed(Prepared(train))).fit(TRAIN, tools())
         fitted = in_processing(lambda t: noticed(t.y), lambda t: noticed(np.zeros(len(t))))
         fitted.predict(TEST)
-        assert fitted.predict_score is not None
         fitted.predict_score(TEST)
         assert blas_threads() == before
     assert before == {2}
@@ -252,7 +250,6 @@ def test_linear_algebra_has_one_thread_in_fit_and_prediction_and_gets_its_own_ba
 def test_labels_never_reach_a_technique() -> None:
     predictor = in_processing(lambda t: t.codes[:, 3] == 1, lambda t: t.codes[:, 3].astype(float))
     assert not predictor.predict(TEST).any()
-    assert predictor.predict_score is not None
     assert not predictor.predict_score(TEST).any()
 
 
@@ -267,7 +264,6 @@ def test_malformed_predictions_are_refused(output: Any) -> None:
 @pytest.mark.parametrize("output", [np.zeros(50, bool), np.full(50, np.nan), np.zeros(3)], ids=str)
 def test_malformed_scores_are_refused(output: Any) -> None:
     score = in_processing(lambda t: t.y, lambda t: output).predict_score
-    assert score is not None
     with pytest.raises(TechniqueError, match="finite float array"):
         score(TEST)
 

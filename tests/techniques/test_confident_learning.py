@@ -5,24 +5,15 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from benchmark.classifiers import make_classifier, naive_bayes_ranker
 from benchmark.conformance import example_table
 from benchmark.errors import TechniqueError
-from benchmark.techniques import PreProcessing, Tools, get_technique
+from benchmark.techniques import get_technique
 from benchmark.techniques.base import with_labels
 from benchmark.techniques.doubtful_labels import doubted_labels
+from tests.helpers.techniques import tools
 
 ONE_GROUP = np.zeros(8, dtype=bool)
 LABELS = np.array([True, True, True, True, False, False, False, False])
-
-
-def tools(seed: int = 0) -> Tools:
-    classifier = make_classifier("naive_bayes")
-    return Tools(
-        lambda cardinalities: classifier.build(cardinalities, 0),
-        naive_bayes_ranker,
-        np.random.default_rng(seed),
-    )
 
 
 def confident_joint(score: np.ndarray, y: np.ndarray) -> np.ndarray:
@@ -67,11 +58,9 @@ def test_labels_turned_at_random_are_doubted_more_often_than_others() -> None:
     wrong = true.deprived & true.y & (rng.random(len(true)) < 0.3)
     noisy = with_labels(true, true.y & ~wrong)
     turning, pruning = (get_technique("confident_learning", action=action) for action in ("turn", "prune"))
-    assert isinstance(turning, PreProcessing)
-    assert isinstance(pruning, PreProcessing)
-    turned = turning.prepare(noisy, tools()).table
+    turned = turning.prepare(noisy, tools("naive_bayes")).table
     assert turned.y[wrong].mean() > 2 * (turned.y != noisy.y)[~wrong].mean() > 0
-    left = pruning.prepare(noisy, tools()).table
+    left = pruning.prepare(noisy, tools("naive_bayes")).table
     assert len(left) == len(noisy) - np.count_nonzero(turned.y != noisy.y)
 
 
@@ -79,4 +68,4 @@ def test_a_class_of_one_row_is_declined() -> None:
     data = example_table(200)
     one = np.r_[np.flatnonzero(~data.y), np.flatnonzero(data.y)[:1]]
     with pytest.raises(TechniqueError, match="Too few rows of one class"):
-        get_technique("confident_learning").fit(data.take(one), tools())
+        get_technique("confident_learning").fit(data.take(one), tools("naive_bayes"))

@@ -14,7 +14,7 @@ from packaging.version import Version
 from benchmark.conformance import example_table
 from benchmark.data.table import Column, Table
 from benchmark.errors import DeclinedError
-from benchmark.techniques import Prepared, Tools, get_technique
+from benchmark.techniques import Prepared
 from benchmark.techniques.correlation_remover import (
     between_extremes,
     equal_frequency_edges,
@@ -22,12 +22,13 @@ from benchmark.techniques.correlation_remover import (
     residuals,
 )
 from tests.helpers.tables import table
+from tests.helpers.techniques import prepare as prepared_by
 
 
 def prepare(data: Table, seed: int = 0, **parameters: float | str) -> Prepared:
-    tools = Tools(None, None, np.random.default_rng(seed))  # type: ignore[arg-type]
-    parameters = {"discretisation": "equal_frequency", **parameters}
-    return get_technique("correlation_remover", **parameters).prepare(data, tools)  # type: ignore[attr-defined,no-any-return]
+    return prepared_by(
+        "correlation_remover", data, seed, **{"discretisation": "equal_frequency", **parameters}
+    )
 
 
 def group_counts(data: Table, i: int) -> np.ndarray:
@@ -123,7 +124,6 @@ def test_the_classifier_sees_new_columns_only() -> None:
     assert all(column.ordered for column in schema.columns[2:])
     np.testing.assert_array_equal(prepared.table.y, data.y)
     np.testing.assert_array_equal(prepared.table.deprived, data.deprived)
-    assert prepared.transform is not None
     np.testing.assert_array_equal(prepared.transform(data).codes, prepared.table.codes)
     np.testing.assert_array_equal(prepare(data, seed=1).table.codes, prepared.table.codes)
 
@@ -133,7 +133,6 @@ def test_codes_of_a_small_table() -> None:
     data = table([0, 0, 1, 1], [0, 1, 0, 1], [0, 1, 1, 1], states=2, ordered=(True,))
     prepared = prepare(data)
     assert prepared.table.codes[:, 2].tolist() == [0, 2, 1, 1]
-    assert prepared.transform is not None
     assert prepared.transform(table([1, 0], [0, 0], [0, 0], states=2, ordered=(True,))).codes[
         :, 2
     ].tolist() == [0, 0]
@@ -156,7 +155,6 @@ def test_rounding_at_random_hides_the_group_from_each_column() -> None:
     drawn = []
     for seed in range(200):
         transform = prepare(few, seed, discretisation="random_rounding").transform
-        assert transform is not None
         drawn.append(apart(transform(few)))
     assert np.abs(np.mean(drawn, axis=0)).max() < 0.03
 
@@ -164,7 +162,6 @@ def test_rounding_at_random_hides_the_group_from_each_column() -> None:
 def test_persons_are_rounded_by_themselves() -> None:
     data = example_table(2_000, extra_columns=3)
     prepared = prepare(data, discretisation="random_rounding")
-    assert prepared.transform is not None
     codes = prepared.transform(data).codes
     order = np.random.default_rng(0).permutation(len(data))
     for rows in (order, order[:700], np.flatnonzero(data.deprived), order[:1]):
@@ -172,7 +169,6 @@ def test_persons_are_rounded_by_themselves() -> None:
     np.testing.assert_array_equal(prepared.transform(data.hide_label()).codes[:, 1:], codes[:, 1:])
     assert not np.array_equal(codes, prepared.table.codes)
     other = prepare(data, seed=1, discretisation="random_rounding").transform
-    assert other is not None
     assert not np.array_equal(other(data).codes, codes)
 
 

@@ -9,7 +9,7 @@ from benchmark.classifiers import naive_bayes_ranker
 from benchmark.data.association import PROXY, cramers_v
 from benchmark.data.table import Table
 from benchmark.errors import DeclinedError
-from benchmark.techniques import PreProcessing, Tools, get_technique
+from benchmark.techniques import Tools, get_technique
 from tests.helpers.tables import table
 
 TOOLS = Tools(lambda c: None, naive_bayes_ranker, np.random.default_rng(0))  # type: ignore[arg-type,return-value]
@@ -25,7 +25,6 @@ def rows() -> Table:
 
 def features(data: Table, **parameters: float) -> tuple[str, ...]:
     technique = get_technique("drop_proxies", **parameters)
-    assert isinstance(technique, PreProcessing)
     prepared = technique.prepare(data, TOOLS)
     assert prepared.table is data
     assert prepared.features is not None

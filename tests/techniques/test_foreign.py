@@ -20,7 +20,6 @@ import pytest
 from numpy.typing import NDArray
 from packaging.version import Version
 
-from benchmark.classifiers import make_classifier, naive_bayes_ranker
 from benchmark.conformance import check_technique, example_table
 from benchmark.data.table import Table
 from benchmark.errors import BetabenchError, DeclinedError, TechniqueError, UnknownNameError
@@ -28,10 +27,12 @@ from benchmark.experiment.entries import TechniqueEntry
 from benchmark.experiment.evaluate import describe_technique
 from benchmark.experiment.expand import narrow
 from benchmark.experiment.plan import Experiment
-from benchmark.techniques import PreProcessing, Tools, find_technique, get_technique, list_techniques
 from benchmark.techniques import _foreign as shared
+from benchmark.techniques import find_technique, get_technique, list_techniques
 from benchmark.techniques._foreign import UNREACHABLE, foreign_technique, list_foreign
 from benchmark.techniques.registry import declaration_flaws
+from tests.helpers.techniques import fitted as technique_fitted
+from tests.helpers.techniques import prepare
 from tools.side_by_side import DATASETS, METRICS, PAIRS, VALUES, compared, split
 
 # Cheaper than their defaults: what is checked does not hang on how long they search.
@@ -57,9 +58,7 @@ NOT_INSTALLED = {
 
 
 def fitted(name: str, train: Table, test: Table, **parameters: Any) -> NDArray[np.bool_]:
-    naive_bayes = make_classifier("naive_bayes")
-    tools = Tools(lambda k: naive_bayes.build(k, 0), naive_bayes_ranker, np.random.default_rng(5))
-    return get_technique(name, **parameters).fit(train, tools).predict(test)
+    return technique_fitted(name, train, "naive_bayes", 5, **parameters).predict(test)
 
 
 @pytest.fixture(scope="module")
@@ -77,8 +76,6 @@ def public_classes() -> dict[str, set[str]]:
     found: dict[str, set[str]] = {library: set() for library in prefixes}
     for library, folders in prefixes.items():
         spec = importlib.util.find_spec(library)  # read, not imported: that takes seconds
-        assert spec is not None
-        assert spec.origin is not None
         for folder, prefix in folders.items():
             for stage in stages:
                 file = Path(spec.origin).parent / folder.format(stage) / "__init__.py"
@@ -201,14 +198,8 @@ def test_the_prejudice_remover_leaves_no_file_and_no_process(
 
 
 def test_their_weights_are_ours(tables: tuple[Table, Table]) -> None:
-    tools = Tools(lambda k: None, naive_bayes_ranker, np.random.default_rng(0))  # type: ignore[arg-type,return-value]
-    theirs, ours = (get_technique(n) for n in ("aif360:Reweighing", "reweighing"))
-    assert isinstance(theirs, PreProcessing)
-    assert isinstance(ours, PreProcessing)
-    weights = [technique.prepare(tables[0], tools).sample_weight for technique in (theirs, ours)]
-    assert weights[0] is not None
-    assert weights[1] is not None
-    np.testing.assert_allclose(weights[0], weights[1], rtol=0, atol=1e-9)
+    theirs, ours = (prepare(name, tables[0]).sample_weight for name in ("aif360:Reweighing", "reweighing"))
+    np.testing.assert_allclose(theirs, ours, rtol=0, atol=1e-9)
 
 
 def test_the_same_code_gives_the_same_answers(tables: tuple[Table, Table]) -> None:
@@ -219,10 +210,7 @@ def test_the_same_code_gives_the_same_answers(tables: tuple[Table, Table]) -> No
 def test_disparate_impact_is_removed_as_the_library_does() -> None:
     repairer = pytest.importorskip("BlackBoxAuditing.repairers.GeneralRepairer")
     table = example_table(300)
-    technique = get_technique("aif360:DisparateImpactRemover", treatment="ordinal", repair_level=0.7)
-    assert isinstance(technique, PreProcessing)
-    tools = Tools(lambda k: None, naive_bayes_ranker, np.random.default_rng(0))  # type: ignore[arg-type,return-value]
-    prepared = technique.prepare(table, tools)
+    prepared = prepare("aif360:DisparateImpactRemover", table, treatment="ordinal", repair_level=0.7)
     columns = list(table.schema.insensitive_indices)
     rows = [
         [*map(float, row), float(not d)]

@@ -4,37 +4,29 @@ from __future__ import annotations
 
 import itertools
 import warnings
-from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
 import pytest
 from scipy.optimize import linprog
 from sklearn.linear_model import LinearRegression
-from threadpoolctl import threadpool_limits
 
 from benchmark.conformance import example_table
 from benchmark.data.table import Table
 from benchmark.errors import NotConvergedError
-from benchmark.techniques import Predictor, Tools, get_technique
+from benchmark.techniques import Predictor
 from benchmark.techniques.constrained_logistic import Design
 from benchmark.techniques.encoding import Encoding
 from benchmark.techniques.gerry_fair import Game
 from tests.helpers.tables import table
+from tests.helpers.techniques import fitted as technique_fitted
+from tests.helpers.techniques import tiled
 
 DEFINITIONS = ["FP", "FN", "SP"]
 
 
-@pytest.fixture(autouse=True)
-def _one_thread() -> Iterator[None]:
-    """Limit threads as the technique does, for tests that call what is inside of it."""
-    with threadpool_limits(1):
-        yield
-
-
 def fitted(data: Table, seed: int = 0, **parameters: Any) -> Predictor:
-    tools = Tools(None, None, np.random.default_rng(seed))  # type: ignore[arg-type]
-    return get_technique("gerry_fair", **parameters).fit(data, tools)
+    return technique_fitted("gerry_fair", data, seed=seed, **parameters)
 
 
 def game(data: Table, definition: str, gamma: float, C: float, states: bool = False) -> Game:
@@ -73,11 +65,6 @@ def worst(
     return found
 
 
-def tiled(data: Table) -> Table:
-    """Return every row many times, so that lots even out."""
-    return data.take(np.tile(np.arange(len(data)), 100))
-
-
 def test_the_audit_by_hand() -> None:
     # Of 4 favored rows half are favorable, of 4 deprived a quarter: 3/8 over all, half of the rows 1/8 away.
     data = table([0] * 4 + [1] * 4, [0, 1, 0, 1, 0, 1, 0, 1], [0, 1, 2, 3] * 2)
@@ -110,7 +97,6 @@ def test_without_complaints_it_is_linear_regression() -> None:
     predictor = fitted(data, gamma=1.0)
     regression = LinearRegression().fit(dense(data), data.y)
     np.testing.assert_array_equal(predictor.predict(test), regression.predict(dense(test)) > 0.5)
-    assert predictor.convergence is not None
     assert predictor.convergence.steps == 1
     assert predictor.convergence.residual == 0
 
@@ -169,14 +155,13 @@ def test_the_moves_are_those_of_a_game_played_row_by_row(
 @pytest.mark.parametrize("definition", DEFINITIONS)
 @pytest.mark.parametrize("subgroups", ["deprived", "states"])
 def test_the_auditor_is_content_in_the_end(definition: str, subgroups: str) -> None:
-    data, rows = example_table(), tiled(example_table())
+    data, rows = example_table(), tiled(example_table(), 100)
     gamma = 0.01 if definition == "SP" else 0.002
     groups = rows.deprived * 1 if subgroups == "deprived" else rows.codes[:, rows.schema.sensitive_index]
     plain = fitted(data, gamma=1.0).predict(rows)
     predictor = fitted(data, fairness_def=definition, gamma=gamma, subgroups=subgroups)
     assert worst(rows, definition, plain * 1.0, groups)[0] > 2 * gamma
     assert worst(rows, definition, predictor.predict(rows) * 1.0, groups)[0] < gamma + 0.001  # lots
-    assert predictor.convergence is not None
     assert predictor.convergence.residual <= predictor.convergence.tolerance
     assert predictor.convergence.steps > 1
 
@@ -208,10 +193,9 @@ def test_a_subgroup_beyond_the_deprived_is_found_only_where_states_are_told_apar
     # states all are, and none.
     labels = np.concatenate([np.arange(50) < k for k in (45, 45, 5, 45, 5, 5)])
     data = table(np.repeat([0, 1, 2], 100), labels, np.tile(np.repeat([0, 1], 50), 3))
-    rows = tiled(data)
+    rows = tiled(data, 100)
     group = rows.codes[:, rows.schema.sensitive_index]
     coarse = fitted(data, fairness_def="SP")
-    assert coarse.convergence is not None
     assert coarse.convergence.steps == 1
     assert [coarse.predict(rows)[group == state].mean() for state in range(3)] == [1, 0.5, 0]
     fine = fitted(data, fairness_def="SP", subgroups="states").predict(rows)
@@ -219,7 +203,7 @@ def test_a_subgroup_beyond_the_deprived_is_found_only_where_states_are_told_apar
 
 
 def test_a_smaller_gamma_costs_errors() -> None:
-    data, rows = example_table(), tiled(example_table())
+    data, rows = example_table(), tiled(example_table(), 100)
     errors = [
         (fitted(data, fairness_def="SP", gamma=g).predict(rows) != rows.y).mean() for g in (1, 0.02, 0.001)
     ]
@@ -227,7 +211,7 @@ def test_a_smaller_gamma_costs_errors() -> None:
 
 
 def test_rows_are_drawn_by_lot_and_the_seed_decides() -> None:
-    data, rows = example_table(), tiled(example_table())
+    data, rows = example_table(), tiled(example_table(), 100)
     first, again, other = (fitted(data, seed, fairness_def="SP").predict(rows) for seed in (0, 0, 1))
     np.testing.assert_array_equal(first, again)
     assert not np.array_equal(first, other)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import functools
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
 
@@ -15,7 +15,6 @@ from sklearn.linear_model import LogisticRegression
 from sklearn.neighbors import KNeighborsClassifier
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import OneHotEncoder
-from threadpoolctl import threadpool_limits  # type: ignore[import-untyped]
 
 from benchmark.classifiers import make_classifier
 from benchmark.conformance import CheckResult, check_technique
@@ -24,13 +23,6 @@ from benchmark.techniques import Predictor, Prepared, PreProcessing, Technique, 
 from benchmark.techniques.post_processing import Adjustment, PostProcessing, Scored
 
 ROUNDS = 15
-
-
-@pytest.fixture(autouse=True)
-def one_thread() -> Iterator[None]:
-    """Spare small models the cost of threads."""
-    with threadpool_limits(1):
-        yield
 
 
 @functools.cache

@@ -10,19 +10,14 @@ import pytest
 from benchmark.conformance import example_table
 from benchmark.data.table import Table
 from benchmark.errors import NotConvergedError
-from benchmark.techniques import Prepared, Tools, get_technique
 from benchmark.techniques._lfr_kernels import exponential, logarithm
 from benchmark.techniques.constrained_logistic import Design
 from benchmark.techniques.encoding import Encoding
 from benchmark.techniques.lfr import Prototypes, RepresentationLoss, descend
 from tests.helpers.tables import table
+from tests.helpers.techniques import prepare
 
 WEIGHTS = ((0.01, 1.0, 50.0), (1.0, 0.0, 0.0), (0.0, 1.0, 0.0), (0.0, 0.0, 1.0), (0.3, 0.7, 2.0))
-
-
-def prepare(data: Table, seed: int = 0, **parameters: Any) -> Prepared:
-    tools = Tools(None, None, np.random.default_rng(seed))  # type: ignore[arg-type]
-    return get_technique("lfr", **parameters).prepare(data, tools)  # type: ignore[attr-defined,no-any-return]
 
 
 def encoded(data: Table) -> tuple[np.ndarray, Design]:
@@ -140,18 +135,17 @@ def test_fairness_weight_makes_memberships_equal_in_the_mean() -> None:
 
 def test_a_search_that_runs_out_of_steps_fails() -> None:
     with pytest.raises(NotConvergedError, match="search for prototypes did not converge in 3 steps"):
-        prepare(example_table(), max_iterations=3)
+        prepare("lfr", example_table(), max_iterations=3)
 
 
 def test_the_classifier_sees_memberships_only() -> None:
     data = example_table()
-    prepared = prepare(data, replace_labels=False, bins=7, prototypes=4)
+    prepared = prepare("lfr", data, replace_labels=False, bins=7, prototypes=4)
     schema = prepared.table.schema
     assert schema.names == ("label", "sex", *(prepared.features or ()))
     assert [column.cardinality for column in schema.columns[2:]] == [7] * 4
     np.testing.assert_array_equal(prepared.table.y, data.y)
     np.testing.assert_array_equal(prepared.table.deprived, data.deprived)
-    assert prepared.transform is not None
     np.testing.assert_array_equal(prepared.transform(data).codes, prepared.table.codes)
     # Intervals are 1/7 wide and the four memberships sum to 1.
     lower = prepared.table.codes[:, 2:].sum(axis=1)
@@ -160,7 +154,7 @@ def test_the_classifier_sees_memberships_only() -> None:
 
 def test_replaced_labels_are_those_of_the_prediction() -> None:
     data = example_table()
-    given, replaced = prepare(data, replace_labels=False, bins=1000), prepare(data, bins=1000)
+    given, replaced = prepare("lfr", data, replace_labels=False, bins=1000), prepare("lfr", data, bins=1000)
     np.testing.assert_array_equal(given.table.codes[:, 1:], replaced.table.codes[:, 1:])
     assert not np.array_equal(given.table.y, replaced.table.y)
     # A threshold of a linear function of the memberships: a linear classifier finds it again.

@@ -10,26 +10,15 @@ import numpy as np
 import pytest
 from scipy.optimize import linprog
 
-from benchmark.classifiers import make_classifier, naive_bayes_ranker
 from benchmark.conformance import example_table
-from benchmark.data.table import Table
 from benchmark.errors import TechniqueError
-from benchmark.techniques import Predictor, Tools, get_technique
+from benchmark.techniques import get_technique
 from benchmark.techniques.meta_fair import Levels, best_shares
 from tests.helpers.tables import table
+from tests.helpers.techniques import fitted, tiled, tools
 
 SEEDS = [0, 1, 2, 3, 4, 5]
 TAUS = [0.0, 0.3, 0.8, 0.95, 1.0]
-
-
-def tools(classifier: str = "c45", seed: int = 0) -> Tools:
-    return Tools(
-        lambda c: make_classifier(classifier).build(c, 0), naive_bayes_ranker, np.random.default_rng(seed)
-    )
-
-
-def fitted(data: Table, classifier: str = "c45", **parameters: Any) -> Predictor:
-    return get_technique("meta_fair", **parameters).fit(data, tools(classifier))
 
 
 def estimates(seed: int) -> list[np.ndarray]:
@@ -163,17 +152,12 @@ def test_rates_that_never_meet_are_an_error() -> None:
 # On tables
 
 
-def tiled(data: Table) -> Table:
-    """Return every row many times, so that lots even out."""
-    return data.take(np.tile(np.arange(len(data)), 60))
-
-
 @pytest.mark.parametrize("classifier", ["c45", "naive_bayes"])
 def test_tau_bounds_the_ratio_of_the_groups_rates_on_the_training_rows(classifier: str) -> None:
-    data, rows = example_table(), tiled(example_table())
+    data, rows = example_table(), tiled(example_table(), 60)
     ratios, accuracies = [], []
     for tau in (0.0, 0.6, 0.8, 1.0):
-        favorable = fitted(data, classifier, tau=tau).predict(rows)
+        favorable = fitted("meta_fair", data, classifier, tau=tau).predict(rows)
         rates = sorted(favorable[g].mean() for g in (rows.deprived, ~rows.deprived))
         ratios.append(rates[0] / rates[1])
         accuracies.append((favorable == rows.y).mean())
@@ -186,9 +170,9 @@ def test_tau_bounds_the_ratio_of_the_false_discovery_rates_on_the_training_rows(
     favorable_of_hundred = [95, 85, 70, 60, 30], [80, 70, 55, 51, 20]
     labels = np.concatenate([np.arange(100) < k for group in favorable_of_hundred for k in group])
     data = table(np.repeat([0, 1], 500), labels, np.tile(np.repeat(np.arange(5), 100), 2))
-    rows, ratios = tiled(data), []
+    rows, ratios = tiled(data, 60), []
     for tau in (0.0, 0.8, 0.9, 1.0):
-        favorable = fitted(data, constraint="false_discovery_rate", tau=tau).predict(rows)
+        favorable = fitted("meta_fair", data, constraint="false_discovery_rate", tau=tau).predict(rows)
         rates = sorted((~rows.y)[favorable & g].mean() for g in (rows.deprived, ~rows.deprived))
         ratios.append(rates[0] / rates[1])
         assert ratios[-1] > tau - 0.01
@@ -217,7 +201,7 @@ def test_estimates_are_calibrated_in_each_group() -> None:
 def test_a_half_is_drawn_where_a_half_is_due() -> None:
     # The favored are favorable at 0.9, the deprived at 0.45: at tau = 0.5 half of the deprived are favored.
     data = table([0] * 100 + [1] * 100, [1] * 90 + [0] * 10 + [1] * 45 + [0] * 55)
-    rows = tiled(data)
+    rows = tiled(data, 60)
     first, again, other = (
         get_technique("meta_fair", tau=0.5).fit(data, tools(seed=seed)).predict(rows) for seed in (0, 0, 1)
     )
@@ -230,7 +214,7 @@ def test_a_half_is_drawn_where_a_half_is_due() -> None:
 
 def test_a_classifier_without_probabilities_is_refused() -> None:
     with pytest.raises(TechniqueError, match="needs the classifier's scores"):
-        fitted(example_table(), "linear_svm")
+        fitted("meta_fair", example_table(), "linear_svm")
 
 
 def test_it_is_at_least_as_accurate_as_the_library_under_the_librarys_estimates() -> None:

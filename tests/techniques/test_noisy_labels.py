@@ -9,7 +9,7 @@ import pytest
 from scipy.optimize import minimize
 
 from benchmark.data.table import Table
-from benchmark.techniques import Knowledge, Prepared, PreProcessing, get_technique
+from benchmark.techniques import Knowledge, Prepared, get_technique
 from benchmark.techniques.noise_loss import corrected
 from benchmark.techniques.restoring import wrong_given_unlabeled
 from tests.helpers.noisy_labels import TRUE, one_of_each, population, rates, tools
@@ -19,13 +19,11 @@ CLEAN = np.tile(TRUE >= 0.5, 2)
 
 def prepared(name: str, data: Table, known: Knowledge) -> Prepared:
     technique = get_technique(name)
-    assert isinstance(technique, PreProcessing)
     return technique.prepare(data, tools(known))
 
 
 def shares(made: Prepared) -> np.ndarray:
     """Return the weighted share of favorable labels by group and value of x0, shape (12,)."""
-    assert made.sample_weight is not None
     cell = made.table.codes[:, 0] * len(TRUE) + made.table.codes[:, 1]
     favorable = np.bincount(cell, made.sample_weight * made.table.y)
     return np.asarray(favorable / np.bincount(cell, made.sample_weight))
@@ -46,7 +44,6 @@ def test_relabeled_rows_have_the_true_shares_of_labels(direction: bool) -> None:
     data = population(deprived=deprived, n=1000)
     known = Knowledge(rates=(float(TRUE.mean()), float(TRUE.mean())))
     made = prepared("noise_relabeling", data, known)
-    assert made.sample_weight is not None
     assert made.sample_weight.sum() == pytest.approx(len(data))
     np.testing.assert_allclose(shares(made), np.tile(TRUE, 2), atol=0.02)
     predictor = get_technique("noise_relabeling").fit(data, tools(known))
@@ -66,11 +63,9 @@ def test_the_number_of_wrong_labels_is_the_told_one_where_scores_miss_it() -> No
             return np.full((len(X), 2), 0.5)
 
     technique = get_technique("noise_relabeling")
-    assert isinstance(technique, PreProcessing)
     known = Knowledge(rates=(float(TRUE.mean()), float(TRUE.mean())))
     made = technique.prepare(data, tools(known, classifier=lambda sizes: Even()))
     own = made.table.deprived
-    assert made.sample_weight is not None
     assert np.average(made.table.y[own], weights=made.sample_weight[own]) == pytest.approx(TRUE.mean())
 
 
@@ -137,7 +132,6 @@ def test_the_fit_is_the_minimum_of_the_corrected_loss() -> None:
     predictor = get_technique("noise_loss", ridge=0.01).fit(
         data, tools(Knowledge(rates=told), classifier=None)
     )  # type: ignore[arg-type]
-    assert predictor.predict_score is not None
     np.testing.assert_allclose(predictor.predict_score(data), 1 / (1 + np.exp(-X @ best)), atol=1e-5)
 
 
@@ -145,7 +139,6 @@ def test_noise_that_is_told_is_taken_out_of_the_loss() -> None:
     data = population(deprived=0.6 * TRUE, n=1000)
     known = Knowledge(rates=(float(TRUE.mean()), float(TRUE.mean())))
     predictor = get_technique("noise_loss", ridge=1e-6).fit(data, tools(known))
-    assert predictor.predict_score is not None
     np.testing.assert_allclose(predictor.predict_score(one_of_each(data)), np.tile(TRUE, 2), atol=0.02)
 
 
@@ -153,8 +146,6 @@ def test_the_learner_without_correction_need_not_be_told() -> None:
     data = population(deprived=0.6 * TRUE)
     predictor = get_technique("noise_loss", strength=0.0, ridge=1e-6).fit(data, tools())
     plain = get_technique("prejudice_remover", eta=0.0).fit(data, tools())
-    assert predictor.predict_score is not None
-    assert plain.predict_score is not None
     assert predictor.predict_score(one_of_each(data)).mean() == pytest.approx(
         plain.predict_score(one_of_each(data)).mean(), abs=0.01
     )

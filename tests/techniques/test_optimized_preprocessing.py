@@ -8,19 +8,14 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from benchmark.conformance import example_table
-from benchmark.data.table import Table
 from benchmark.errors import TechniqueError
-from benchmark.techniques import Prepared, Tools, get_technique
+from benchmark.techniques import get_technique
 from benchmark.techniques import optimized_preprocessing as module
 from benchmark.techniques.optimized_preprocessing import allowed_rates, most_informative, optimal_mapping
 from tests.helpers.tables import table
+from tests.helpers.techniques import prepare
 
 NAME = "optimized_preprocessing"
-
-
-def prepare(data: Table, seed: int = 0, **parameters: float) -> Prepared:
-    tools = Tools(None, None, np.random.default_rng(seed))  # type: ignore[arg-type]
-    return get_technique(NAME, **parameters).prepare(data, tools)  # type: ignore[attr-defined,no-any-return]
 
 
 def total_variation(counts: np.ndarray, mapping: np.ndarray) -> float:
@@ -114,7 +109,7 @@ def test_contradicting_bounds_are_declined() -> None:
     reason = get_technique(NAME, epsilon=0.19, mean_distortion=0.2).skip(data)
     assert "leaves the favored group a rate of favorable labels of 0.480 to 0.680" in str(reason)
     with pytest.raises(TechniqueError, match="leaves the favored group"):
-        prepare(data, epsilon=0.19, mean_distortion=0.2)
+        prepare(NAME, data, epsilon=0.19, mean_distortion=0.2)
     with pytest.raises(TechniqueError, match="No mapping keeps the bounds"):
         optimal_mapping(np.array([[[4, 6]], [[8, 2]]]), np.zeros((1, 1)), 0.19, 0.2, max_distortion=1.0)
 
@@ -134,14 +129,14 @@ def test_the_most_informative_columns_take_part() -> None:
     information = [mutual_info_score(data.y, data.codes[:, i]) for i in columns]
     ranked = [columns[i] for i in np.argsort(information)[::-1]]
     assert most_informative(data, 3) == ranked[:3]
-    after = prepare(data, n_features=2, max_distortion=3.0).table
+    after = prepare(NAME, data, n_features=2, max_distortion=3.0).table
     changed = {i for i in data.schema.feature_indices if (after.codes[:, i] != data.codes[:, i]).any()}
     assert changed <= set(ranked[:2])
 
 
 def test_drawn_labels_depend_on_the_group_no_more_than_allowed() -> None:
     data = example_table(30_000)
-    after = prepare(data, epsilon=0.05).table
+    after = prepare(NAME, data, epsilon=0.05).table
     share = [after.y[group].mean() / data.y.mean() for group in (data.deprived, ~data.deprived)]
     np.testing.assert_allclose(share, 1.0, atol=0.05 + 0.04)
     assert data.y[data.deprived].mean() / data.y.mean() < 0.5
@@ -151,13 +146,11 @@ def test_drawn_labels_depend_on_the_group_no_more_than_allowed() -> None:
 def test_rows_to_predict_are_drawn_from_the_mapping_averaged_over_labels() -> None:
     # All that discriminates is the label, so that only labels change, and features of no row to predict.
     labels_only = table([0] * 10 + [1] * 10, [1] * 6 + [0] * 4 + [1] * 2 + [0] * 8, [0] * 20)
-    prepared = prepare(labels_only)
-    assert prepared.transform is not None
+    prepared = prepare(NAME, labels_only)
     np.testing.assert_array_equal(prepared.transform(labels_only).codes, labels_only.codes)
     # Half of the deprived group's positives move to state 0 (see above), a fifth of the group.
     data = table([0] * 10 + [1] * 10, [1] * 6 + [0] * 4 + [1] * 2 + [0] * 8, [0] * 10 + [1] * 10, [4] * 20)
-    prepared = prepare(data, epsilon=0.0, max_distortion=1.0, n_features=1)
-    assert prepared.transform is not None
+    prepared = prepare(NAME, data, epsilon=0.0, max_distortion=1.0, n_features=1)
     many = data.take(np.full(20_000, 19))
     moved = prepared.transform(many)
     assert (moved.codes[:, 1] == 0).mean() == pytest.approx(0.1, abs=0.01)

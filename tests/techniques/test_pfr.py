@@ -6,18 +6,11 @@ import numpy as np
 import pytest
 
 from benchmark.conformance import example_table
-from benchmark.data.table import Table
 from benchmark.errors import TechniqueError
-from benchmark.techniques import Prepared, Tools, get_technique
 from benchmark.techniques.encoding import Encoding
 from benchmark.techniques.pfr import _auc, audit
 from tests.helpers.tables import table
-
-
-def prepare(data: Table, **parameters: float) -> Prepared:
-    tools = Tools(None, None, np.random.default_rng(0))  # type: ignore[arg-type]
-    return get_technique("pfr", **parameters).prepare(data, tools)  # type: ignore[attr-defined,no-any-return]
-
+from tests.helpers.techniques import prepare
 
 # Half of the rows are deprived; x0 tells them, x1 is right in 7 of 10 rows, x2 in 5 of 10.
 GROUP = np.repeat([0, 1], 100)
@@ -41,7 +34,7 @@ def test_columns_go_until_the_group_is_told_no_better_than_allowed(
     max_auc: float, kept: tuple[str, ...]
 ) -> None:
     # Alone, x1 ranks a deprived row above a favored one with probability 0.7² + 2 × 0.7 × 0.3 / 2 = 0.7.
-    prepared = prepare(TOLD, max_auc=max_auc)
+    prepared = prepare("pfr", TOLD, max_auc=max_auc)
     assert prepared.features == kept
     assert prepared.table is TOLD
     assert prepared.transform is None
@@ -74,13 +67,13 @@ def test_audit_agrees_with_another_logistic_regression() -> None:
 
 
 def test_a_proxy_goes_before_noise() -> None:
-    assert prepare(example_table(), max_auc=0.8).features == ("skill", "noise")
-    assert prepare(example_table(), max_auc=0.6).features == ("noise",)
+    assert prepare("pfr", example_table(), max_auc=0.8).features == ("skill", "noise")
+    assert prepare("pfr", example_table(), max_auc=0.6).features == ("noise",)
 
 
 def test_fails_where_no_column_may_stay() -> None:
     with pytest.raises(TechniqueError, match=r"removed all columns.*at most 0.6.*AUC of 1.000 from the last"):
-        prepare(table(GROUP, LABEL, GROUP))  # type: ignore[arg-type]
+        prepare("pfr", table(GROUP, LABEL, GROUP))  # type: ignore[arg-type]
 
 
 @pytest.mark.parametrize(
@@ -94,6 +87,4 @@ def test_a_column_that_tells_nothing_stays_at_an_auc_of_one_half(
     rows = [(group, x) for x, n in enumerate(states) for group in (0, 1) for _ in range(n * members[group])]
     group, x = np.array(rows).T
     data = table(group.tolist(), (np.arange(len(x)) % 2).tolist(), x.tolist(), states=len(states))
-    tools = Tools(None, None, np.random.default_rng(0))  # type: ignore[arg-type]
-    prepared = get_technique("pfr", max_auc=0.5).prepare(data, tools)  # type: ignore[attr-defined]
-    assert prepared.features == ("x0",)
+    assert prepare("pfr", data, max_auc=0.5).features == ("x0",)

@@ -13,16 +13,16 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.optimize import linprog, minimize
 
-from benchmark.classifiers import make_classifier
 from benchmark.conformance import example_table
 from benchmark.errors import TechniqueError
-from benchmark.techniques import PostProcessing, Scored, Tools, get_technique
+from benchmark.techniques import Scored, get_technique
 from benchmark.techniques.calibrated_equalized_odds import mixing_rates
 from benchmark.techniques.equalized_odds import derived_predictor
 from benchmark.techniques.randomized_threshold_optimizer import parity_thresholds
 from benchmark.techniques.reject_option import critical_region
 from benchmark.techniques.relaxed_equalized_odds import acceptance, threshold_mixtures
 from tests.helpers.tables import table
+from tests.helpers.techniques import tools
 
 NAMES = (
     "calibrated_equalized_odds",
@@ -49,19 +49,9 @@ def drawn(seed: int, rows: int = 200, base: float = 0.6) -> Scored:
     return scored(group, label, (1 / (1 + np.exp(0.6 - signal))).round(2))
 
 
-def tools(seed: int = 0) -> Tools:
-    classifier = make_classifier("naive_bayes")
-    return Tools(
-        lambda cardinalities: classifier.build(cardinalities, 0),
-        lambda rows: np.zeros(len(rows)),
-        np.random.default_rng(seed),
-    )
-
-
 def adjusted(name: str, held_out: Scored, seed: int = 0, **parameters: Any) -> Callable[[Scored], np.ndarray]:
     technique = get_technique(name, **parameters)
-    assert isinstance(technique, PostProcessing)
-    return technique._adjust(held_out, tools(seed))
+    return technique._adjust(held_out, tools("naive_bayes", seed))
 
 
 def repeated(rows: Scored, times: int) -> Scored:
@@ -108,7 +98,7 @@ def test_the_same_rows_get_the_same_answer_again_and_another_fit_draws_other_lot
 def test_it_lessens_discrimination_on_new_rows(name: str) -> None:
     def gap(name: str) -> float:
         test = example_table(6000, seed=2)
-        answer = get_technique(name).fit(example_table(6000, seed=1), tools()).predict(test)
+        answer = get_technique(name).fit(example_table(6000, seed=1), tools("naive_bayes")).predict(test)
         return float(answer[~test.deprived].mean() - answer[test.deprived].mean())
 
     assert gap("none") > 0.25
@@ -119,10 +109,10 @@ def test_rows_held_out_that_bear_no_comparison_are_an_error() -> None:
     data = example_table()
     single = np.r_[np.flatnonzero(~data.deprived), np.flatnonzero(data.deprived & data.y)[:1]]
     with pytest.raises(TechniqueError, match=r"held out lack.* 0 of \d+ rows are of the deprived group"):
-        get_technique("reject_option", holdout=0.05).fit(data.take(single), tools())
+        get_technique("reject_option", holdout=0.05).fit(data.take(single), tools("naive_bayes"))
     both = np.r_[single, np.flatnonzero(data.deprived & ~data.y)]
     with pytest.raises(TechniqueError, match=r"held out lack.* \(deprived, favorable label\)"):
-        get_technique("equalized_odds", holdout=0.05).fit(data.take(both), tools())
+        get_technique("equalized_odds", holdout=0.05).fit(data.take(both), tools("naive_bayes"))
 
 
 @pytest.mark.parametrize("name", [*NAMES[:3], "threshold_optimizer"])

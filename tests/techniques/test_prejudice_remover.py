@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
 import pytest
 from scipy.optimize import minimize
 from sklearn.linear_model import LogisticRegression
-from threadpoolctl import threadpool_limits
 
 from benchmark.conformance import example_table
 from benchmark.data.table import Table
@@ -20,20 +18,12 @@ from benchmark.techniques.prejudice_remover import PrejudiceRemover, Regularized
 from tests.helpers.tables import table
 
 
-@pytest.fixture(autouse=True)
-def _one_thread() -> Iterator[None]:
-    """Limit threads as the technique does, for tests that call what is inside of it."""
-    with threadpool_limits(1):
-        yield
-
-
 def fitted(data: Table, **parameters: Any) -> Predictor:
     return get_technique("prejudice_remover", **parameters).fit(data, None)  # type: ignore[arg-type]
 
 
 def scores(data: Table, **parameters: Any) -> np.ndarray:
     predict_score = fitted(data, **parameters).predict_score
-    assert predict_score is not None
     return predict_score(data)
 
 
@@ -177,7 +167,6 @@ def test_rows_are_predicted_by_their_own_group() -> None:
     data = example_table()
     sensitive = data.schema.sensitive_index
     predictor = fitted(data, eta=0.1)
-    assert predictor.predict_score is not None
     third = data.with_column("sex", np.where(data.codes[:, sensitive] == 0, 2, data.codes[:, sensitive]))
     np.testing.assert_array_equal(predictor.predict_score(third), predictor.predict_score(data))
     moved = data.with_column("sex", np.where(data.deprived, 0, 1))

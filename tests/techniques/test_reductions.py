@@ -12,8 +12,9 @@ from benchmark.classifiers import make_classifier, naive_bayes_ranker
 from benchmark.conformance import example_table
 from benchmark.data.table import Table
 from benchmark.errors import ClassifierError, NotConvergedError
-from benchmark.techniques import Predictor, Tools, get_technique
+from benchmark.techniques import Tools, get_technique
 from tests.helpers.tables import table
+from tests.helpers.techniques import fitted, tiled, tools
 
 BOTH = ["exponentiated_gradient", "grid_search"]
 CONSTRAINTS = [
@@ -22,16 +23,6 @@ CONSTRAINTS = [
     "true_positive_rate_parity",
     "false_positive_rate_parity",
 ]
-
-
-def tools(classifier: str = "c45", seed: int = 0) -> Tools:
-    return Tools(
-        lambda c: make_classifier(classifier).build(c, 0), naive_bayes_ranker, np.random.default_rng(seed)
-    )
-
-
-def fitted(name: str, data: Table, classifier: str = "c45", **parameters: Any) -> Predictor:
-    return get_technique(name, **parameters).fit(data, tools(classifier))
 
 
 def largest_distance(predicted: np.ndarray, data: Table, constraint: str) -> float:
@@ -44,11 +35,6 @@ def largest_distance(predicted: np.ndarray, data: Table, constraint: str) -> flo
     }[constraint]
     groups = (data.deprived, ~data.deprived)
     return float(max(abs(predicted[r & g].mean() - predicted[r].mean()) for r in rows for g in groups))
-
-
-def tiled(data: Table, times: int = 40) -> Table:
-    """Return every row many times, so that lots even out."""
-    return data.take(np.tile(np.arange(len(data)), times))
 
 
 class Direct:
@@ -106,10 +92,10 @@ def test_the_lottery_keeps_its_bound_on_the_training_rows(constraint: str) -> No
     data = example_table()
     plain = get_technique("none").fit(data, tools()).predict(data)
     predictor = fitted("exponentiated_gradient", data, constraint=constraint, bound=0.02, use_sensitive=True)
-    drawn = predictor.predict(tiled(data))
+    drawn = predictor.predict(tiled(data, 40))
     assert largest_distance(plain, data, constraint) > 0.06
-    assert largest_distance(drawn, tiled(data), constraint) < 0.02 + 0.01  # the lots do not even out quite
-    assert predictor.convergence is not None
+    # The lots do not even out quite.
+    assert largest_distance(drawn, tiled(data, 40), constraint) < 0.02 + 0.01
     assert predictor.convergence.residual <= predictor.convergence.tolerance
     assert predictor.convergence.steps > 1
 
@@ -148,7 +134,6 @@ def test_the_best_lottery_of_two_classifiers_is_found() -> None:
 def test_the_score_is_the_share_of_lots_that_predict_the_favorable_outcome() -> None:
     data = example_table()
     predictor = fitted("exponentiated_gradient", data, constraint="equalized_odds")
-    assert predictor.predict_score is not None
     score = predictor.predict_score(data)
     drawn = predictor.predict(tiled(data, 400)).reshape(400, len(data)).mean(axis=0)
     assert len(np.unique(score)) > 2
@@ -230,7 +215,6 @@ def test_tables_without_anything_to_compare_are_declined(name: str) -> None:
     no_positives = example_table(positives=(True, False))
     for constraint in ("true_positive_rate_parity", "equalized_odds"):
         reason = get_technique(name, constraint=constraint).skip(no_positives)
-        assert reason is not None
         assert "nothing to compare" in reason
         assert f"[{no_positives.deprived.sum()}, 0]" in reason
     for constraint in ("demographic_parity", "false_positive_rate_parity"):
@@ -253,7 +237,6 @@ def test_a_classifier_that_memorises_its_rows_ends_soon_with_a_lottery() -> None
     # The first classifier makes no error, so that the library's own tolerance is 0 and no gap is below it.
     data = memorisable()
     predictor = fitted("exponentiated_gradient", data, classifier="decision_tree")
-    assert predictor.convergence is not None
     assert predictor.convergence.tolerance == 0.5 / len(data)
     assert predictor.convergence.residual <= predictor.convergence.tolerance
     assert predictor.convergence.steps < 10

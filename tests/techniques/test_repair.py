@@ -13,21 +13,14 @@ from hypothesis import strategies as st
 from benchmark.conformance import example_table
 from benchmark.data.table import Table
 from benchmark.errors import TechniqueError
-from benchmark.techniques import Prepared, PreProcessing, Tools, get_technique
 from tests.helpers.tables import table, tables
+from tests.helpers.techniques import prepare
 
 VARIANTS = ("feldman", "blackbox_auditing", "proportional")
 
 
-def prepare(data: Table, seed: int = 0, **parameters: Any) -> Prepared:
-    technique = get_technique("repair", **parameters)
-    assert isinstance(technique, PreProcessing)
-    tools = Tools(lambda c: None, lambda t: None, np.random.default_rng(seed))  # type: ignore[arg-type,return-value]
-    return technique.prepare(data, tools)
-
-
 def repaired(data: Table, column: int = 1, **parameters: Any) -> np.ndarray:
-    return prepare(data, **parameters).table.codes[:, column]
+    return prepare("repair", data, **parameters).table.codes[:, column]
 
 
 def shares(data: Table, values: np.ndarray, states: int = 5) -> np.ndarray:
@@ -45,7 +38,13 @@ def with_labels(groups: list[int], *features: list[int], **keywords: Any) -> Tab
 @given(tables(groups=3), st.sampled_from(VARIANTS), st.sampled_from(["schema", "categorical", "ordinal"]))
 def test_level_0_changes_nothing(data: Table, variant: str, treatment: str) -> None:
     after = prepare(
-        data, level=0, variant=variant, treatment=treatment, repair_label=True, repair_sensitive=True
+        "repair",
+        data,
+        level=0,
+        variant=variant,
+        treatment=treatment,
+        repair_label=True,
+        repair_sensitive=True,
     )
     np.testing.assert_array_equal(after.table.codes, data.codes)
 
@@ -151,21 +150,21 @@ def test_ordinal_repair_keeps_the_order_of_rows_within_a_group(data: Table) -> N
 
 def test_treatment_decides_which_columns_are_ordered() -> None:
     data = with_labels([0] * 2 + [1] * 2, [0, 0, 4, 4], [0, 0, 4, 4], ordered=(True, False))
-    by_schema = prepare(data, level=0.5, variant="blackbox_auditing").table.codes[:, 1:3]
+    by_schema = prepare("repair", data, level=0.5, variant="blackbox_auditing").table.codes[:, 1:3]
     np.testing.assert_array_equal(by_schema, [[0, 0], [0, 0], [2, 4], [2, 4]])
     for treatment, column in (("ordinal", [0, 0, 2, 2]), ("categorical", [0, 0, 4, 4])):
-        both = prepare(data, level=0.5, variant="blackbox_auditing", treatment=treatment).table.codes[:, 1:3]
-        np.testing.assert_array_equal(both, np.column_stack([column, column]))
+        both = prepare("repair", data, level=0.5, variant="blackbox_auditing", treatment=treatment)
+        np.testing.assert_array_equal(both.table.codes[:, 1:3], np.column_stack([column, column]))
 
 
 @pytest.mark.parametrize("variant", VARIANTS)
 def test_label_and_sensitive_feature_are_repaired_on_request_only(variant: str) -> None:
     data = example_table()
     sensitive, label = data.schema.sensitive_index, data.schema.label_index
-    plain = prepare(data, variant=variant).table
+    plain = prepare("repair", data, variant=variant).table
     np.testing.assert_array_equal(plain.codes[:, [sensitive, label]], data.codes[:, [sensitive, label]])
     assert (plain.codes[:, 2] != data.codes[:, 2]).any()
-    full = prepare(data, variant=variant, repair_label=True, repair_sensitive=True).table
+    full = prepare("repair", data, variant=variant, repair_label=True, repair_sensitive=True).table
     rates = [full.y[data.codes[:, sensitive] == g].mean() for g in range(3)]
     assert np.ptp(rates) < (0.12 if variant == "blackbox_auditing" else 0.03)  # the other one draws at random
     assert (full.codes[:, sensitive] != data.codes[:, sensitive]).any()
@@ -175,7 +174,7 @@ def test_a_label_repaired_away_is_an_error() -> None:
     # Labels that follow the group have nothing in common but what both groups lack.
     data = table([0] * 5 + [1] * 5 + [2] * 5, [1] * 5 + [0] * 10)
     with pytest.raises(TechniqueError, match="rows of one class only"):
-        prepare(data, repair_label=True)
+        prepare("repair", data, repair_label=True)
 
 
 @pytest.mark.parametrize("groups", [2, 3])
@@ -243,9 +242,8 @@ def test_blackbox_auditing_redraws_in_proportion_to_the_lowered_shares() -> None
 
 def test_test_rows_stay_by_default_and_follow_their_cell_on_request() -> None:
     train, test = example_table(), example_table(4000, seed=9)
-    assert prepare(train).transform is None
-    prepared = prepare(train, repair_test=True, repair_label=True)
-    assert prepared.transform is not None
+    assert prepare("repair", train).transform is None
+    prepared = prepare("repair", train, repair_test=True, repair_label=True)
     after = prepared.transform(test)
     np.testing.assert_array_equal(after.codes[:, [1, 3]], test.codes[:, [1, 3]])
     np.testing.assert_array_equal(after.codes, prepared.transform(test).codes)
@@ -264,8 +262,7 @@ def test_test_rows_stay_by_default_and_follow_their_cell_on_request() -> None:
 
 def test_a_test_row_of_an_unseen_cell_stays() -> None:
     train = with_labels([0] * 4 + [1] * 4, [0] * 4 + [1] * 4)
-    transform = prepare(train, repair_test=True).transform
-    assert transform is not None
+    transform = prepare("repair", train, repair_test=True).transform
     test = with_labels([0, 1], [4, 3])
     np.testing.assert_array_equal(transform(test).codes, test.codes)
 

@@ -9,7 +9,7 @@ import pytest
 
 from benchmark.data.table import Table
 from benchmark.errors import DeclinedError
-from benchmark.techniques import Examined, Knowledge, PreProcessing, get_technique
+from benchmark.techniques import Examined, Knowledge, get_technique
 from benchmark.techniques.base import with_labels
 from benchmark.techniques.restoring import boundary_weight, turned_shares
 from tests.helpers.noisy_labels import TRUE, one_of_each, population, rates, tools
@@ -20,7 +20,6 @@ NONE = Examined(np.empty(0, dtype=np.intp), np.empty(0, dtype=bool))
 
 def weights(name: str, data: Table, known: Knowledge, **more: Any) -> np.ndarray:
     technique = get_technique(name)
-    assert isinstance(technique, PreProcessing)
     weight = technique.prepare(data, tools(known, **more)).sample_weight
     assert weight is not None
     return weight
@@ -110,7 +109,6 @@ def test_the_middle_of_bounds_decides_where_their_ends_disagree() -> None:
     assert (low != middle).any()
     assert (high != middle).any()
     np.testing.assert_array_equal(predictor.predict(rows), middle)
-    assert predictor.predict_score is not None
     np.testing.assert_array_equal(predictor.predict_score(rows) >= 0.5, predictor.predict(rows))
 
 
@@ -244,7 +242,6 @@ def test_few_audited_rows_say_more_together_with_all_others() -> None:
 def test_audited_rows_alone_are_trained_on_with_the_labels_found() -> None:
     data, known = audited(300)
     technique = get_technique("audited_rows")
-    assert isinstance(technique, PreProcessing)
     prepared = technique.prepare(data, tools(known))
     np.testing.assert_array_equal(prepared.table.y, known.clean_rows.favorable)
     np.testing.assert_array_equal(prepared.table.codes[:, :2], data.codes[known.clean_rows.rows, :2])

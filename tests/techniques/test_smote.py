@@ -12,23 +12,23 @@ from hypothesis import strategies as st
 from benchmark.conformance import example_table
 from benchmark.data.table import Table
 from benchmark.errors import TechniqueError
-from benchmark.techniques import Tools, get_technique
+from benchmark.techniques import get_technique
 from benchmark.techniques.base import cell_counts
 from benchmark.techniques.encoding import Encoding
 from benchmark.techniques.smote import FairSmote, _most_voted, _nearest, _unbiased
 from tests.helpers.tables import table, tables
+from tests.helpers.techniques import prepare
 
 
-def prepare(name: str, data: Table, seed: int = 0, **parameters: float) -> Table:
-    tools = Tools(None, None, np.random.default_rng(seed))  # type: ignore[arg-type]
-    return get_technique(name, **parameters).prepare(data, tools).table  # type: ignore[attr-defined,no-any-return]
+def after(name: str, data: Table, seed: int = 0, **parameters: float) -> Table:
+    return prepare(name, data, seed, **parameters).table
 
 
 def made_up(name: str, data: Table, seed: int = 0, **parameters: float) -> Table:
     """Return the synthetic rows, after a look at those that were there."""
-    after = prepare(name, data, seed, **parameters)
-    np.testing.assert_array_equal(after.codes[: len(data)], data.codes)
-    return after.take(np.arange(len(data), len(after)))
+    rows_after = after(name, data, seed, **parameters)
+    np.testing.assert_array_equal(rows_after.codes[: len(data)], data.codes)
+    return rows_after.take(np.arange(len(data), len(rows_after)))
 
 
 def rows(data: Table) -> Counter[tuple[int, ...]]:
@@ -133,9 +133,9 @@ def test_situation_testing_leaves_out_what_the_group_decides() -> None:
     groups, labels = [0] * 40 + [1] * 40, ([1] * 20 + [0] * 20) * 2
     x = [1] * 10 + [2] * 10 + [0] * 20 + [1] * 20 + [0] * 10 + [2] * 10
     data = table(groups, labels, x)
-    left = prepare("fair_smote", data)
+    left = after("fair_smote", data)
     assert rows(left) == Counter({row: n for row, n in rows(data).items() if row[1] != 2})
-    assert rows(prepare("fair_smote", data, situation_testing=False)) == rows(data)
+    assert rows(after("fair_smote", data, situation_testing=False)) == rows(data)
 
 
 def test_situation_testing_agrees_with_another_logistic_regression() -> None:
@@ -160,6 +160,6 @@ def test_an_empty_cell_is_declined() -> None:
     data = table([1] * 4 + [0] * 6, [0] * 4 + [1] * 4 + [0] * 2)
     assert "deprived, favorable label" in str(get_technique("fair_smote").skip(data))
     with pytest.raises(TechniqueError, match="deprived, favorable label"):
-        prepare("fair_smote", data)
+        after("fair_smote", data)
     assert get_technique("fair_smote").skip(example_table()) is None
     assert get_technique("smote").skip(data) is None

@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import replace
 from typing import Any
 
 import numpy as np
 import pytest
 from scipy.optimize import minimize as general_solver
-from threadpoolctl import threadpool_limits
 
 from benchmark.conformance import example_table
 from benchmark.data.table import Table
@@ -23,13 +21,6 @@ from tests.helpers.tables import table
 
 CONSTRAINTS = ["fpr", "fnr", "fpr_fnr"]
 SEEDS = [1, 2, 3]
-
-
-@pytest.fixture(autouse=True)
-def _one_thread() -> Iterator[None]:
-    """Limit threads as the technique does, for tests that call what is inside of it."""
-    with threadpool_limits(1):
-        yield
 
 
 def designed(data: Table) -> Design:
@@ -82,8 +73,6 @@ def test_without_a_bound_it_is_plain_logistic_regression() -> None:
     data = example_table()
     plain = get_technique("zafar_2015", threshold=1e9).fit(data, None).predict_score  # type: ignore[arg-type]
     score = fitted(data, threshold=1e9).predict_score
-    assert plain is not None
-    assert score is not None
     np.testing.assert_allclose(score(data), plain(data), atol=1e-4)
 
 
@@ -254,9 +243,6 @@ def test_calling_the_other_class_positive_exchanges_the_rates() -> None:
     score = fitted(data, constraint="fpr").predict_score
     exchanged = fitted(data, constraint="fnr", positive="unfavorable").predict_score
     other = fitted(data, constraint="fnr").predict_score
-    assert score is not None
-    assert exchanged is not None
-    assert other is not None
     np.testing.assert_allclose(exchanged(data), score(data), atol=1e-4)
     assert np.abs(other(data) - score(data)).max() > 0.01
 
