@@ -354,8 +354,7 @@ class Run:
         baseline : str, optional
             A technique to compare with; by default the one that the experiment declares for the dataset.
         """
-        from benchmark.tables.numbers import ACCEPTED, Numbers
-        from benchmark.tables.techniques import techniques_table
+        from benchmark.tables.techniques import ACCEPTED, Numbers, techniques_table
 
         metrics = [name for name in columns if name != ACCEPTED]
         if self.finished.manifest.repetitions > 1:

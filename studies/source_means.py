@@ -31,9 +31,8 @@ from benchmark.runs.verdicts import baselines_of
 from benchmark.seeding import generator
 from benchmark.statistics.answers import ACCURACY
 from benchmark.statistics.cells import row_means
-from benchmark.statistics.decisions import AGREEMENT, share_counts
 from benchmark.statistics.intervals import standard_errors
-from benchmark.statistics.restoration import undo_table
+from benchmark.statistics.restoration import AGREEMENT, share_counts, undo_table
 from benchmark.text.writing import plain_or_packed
 from studies.agreement import tau_of_halves
 

@@ -13,8 +13,7 @@ from benchmark.figures import EVERYTHING, Choice, style
 from benchmark.figures.marks import draw_estimate
 from benchmark.figures.page import Page, RowLabels
 from benchmark.statistics.cells import Array
-from benchmark.statistics.intervals import CONFIDENCE, student_intervals
-from benchmark.statistics.random_effects import heterogeneity, prediction_intervals
+from benchmark.statistics.intervals import CONFIDENCE, heterogeneity, prediction_intervals, student_intervals
 
 _NEW, _MEAN = "#E3EEF6", "#9CC4DF"  # tints of the dots' blue; one is twice as dark as the other in gray
 

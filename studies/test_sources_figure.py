@@ -6,8 +6,7 @@ import numpy as np
 import pytest
 
 from benchmark.figures import Choice
-from benchmark.statistics.intervals import standard_errors, student_intervals
-from benchmark.statistics.random_effects import prediction_intervals
+from benchmark.statistics.intervals import prediction_intervals, standard_errors, student_intervals
 from studies.sources_figure import draw_sources
 from tests.helpers.figure_checks import cut_off, legend_overlaps_panels, overlapping, panels
 

@@ -16,8 +16,12 @@ from scipy.special import stdtrit
 from benchmark.metrics import list_metrics
 from benchmark.runs.finished import read_frames
 from benchmark.statistics.cells import Array, Cells, all_equal, to_cells
-from benchmark.statistics.intervals import standard_errors, student_intervals
-from benchmark.statistics.random_effects import heterogeneity, prediction_intervals
+from benchmark.statistics.intervals import (
+    heterogeneity,
+    prediction_intervals,
+    standard_errors,
+    student_intervals,
+)
 from benchmark.text.markdown import table as markdown_table
 from studies.pages import with_part
 

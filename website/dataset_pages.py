@@ -15,7 +15,7 @@ from benchmark.figures.network import draw_network
 from benchmark.figures.style import render
 from benchmark.network.bif import read_bif
 from benchmark.network.model import Network, group_rates
-from benchmark.runs.descriptions import DatasetDescription, LearnedNetwork
+from benchmark.runs.manifest import DatasetDescription, LearnedNetwork
 from benchmark.text.markdown import code, plain, table
 from website.links import link_to
 

@@ -22,7 +22,7 @@ REFERENCE: dict[str, tuple[str, str]] = {
     "audit": ("audits of anybody's predictions", "audit"),
     "statistics": (
         "intervals, tests, ranks, trade-offs",
-        "statistics statistics.intervals statistics.random_effects statistics.paired statistics.across "
+        "statistics statistics.intervals statistics.paired statistics.across "
         "statistics.restoration statistics.unprocessing",
     ),
     "runs": ("what a finished run left", "runs.finished runs.analysis published.comparison_files"),

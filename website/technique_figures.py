@@ -16,11 +16,11 @@ from benchmark.figures.marks import signs_of
 from benchmark.figures.page import Page
 from benchmark.figures.style import GREY, render, styled
 from benchmark.figures.tradeoff import TRADEOFF, Limits, draw_tradeoff_panel, points_of, tradeoff_limits
-from benchmark.runs.descriptions import DatasetDescription
 from benchmark.runs.finished import RunFrames, read_frames
+from benchmark.runs.manifest import DatasetDescription
 from benchmark.statistics.answers import constant_on
 from benchmark.statistics.cells import SCENARIO
-from benchmark.tables.numbers import DEGENERATE
+from benchmark.tables.techniques import DEGENERATE
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure

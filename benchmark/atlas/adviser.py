@@ -48,7 +48,7 @@ from benchmark.errors import ExperimentError, ReportError, UnknownNameError
 from benchmark.experiment.first_file import TECHNIQUES as TRIED_BY_QUICK
 from benchmark.experiment.telling import Telling
 from benchmark.statistics.hypothesis_tests import holm, sign_flip_interval, sign_flip_p_values
-from benchmark.statistics.random_effects import prediction_intervals
+from benchmark.statistics.intervals import prediction_intervals
 from benchmark.statistics.recommendation import EQUAL
 from benchmark.techniques import get_technique
 from benchmark.techniques.knowledge import FACTS

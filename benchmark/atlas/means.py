@@ -13,8 +13,8 @@ from benchmark.runs.finished import RunFrames
 from benchmark.runs.manifest import Manifest
 from benchmark.statistics.answers import ACCEPTANCE, ACCURACY, standings
 from benchmark.statistics.cells import PLANTED, SCENARIO, WHERE, first_true
-from benchmark.statistics.decisions import AGREEMENT, RESTORATION_DISTANCE
 from benchmark.statistics.recommendation import EQUAL, Criteria, references
+from benchmark.statistics.restoration import AGREEMENT, RESTORATION_DISTANCE
 
 ODD, EVEN = "odd", "even"
 """Halves of the splits, which are numbered from 1."""

@@ -13,9 +13,8 @@ from benchmark.atlas.means import EVEN, ODD, REASON, VALUES
 from benchmark.columns import BLIND, UNTREATED
 from benchmark.statistics.answers import is_constant
 from benchmark.statistics.cells import ROUNDING, Array, first_true
-from benchmark.statistics.decisions import AGREEMENT
 from benchmark.statistics.recommendation import EQUAL
-from benchmark.statistics.restoration import HARDLY_MOVED, NO_REFERENCE, NOTHING_TO_UNDO
+from benchmark.statistics.restoration import AGREEMENT, HARDLY_MOVED, NO_REFERENCE, NOTHING_TO_UNDO
 
 HALVES = (ODD, EVEN)
 

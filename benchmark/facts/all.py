@@ -1,35 +1,29 @@
-"""All facts of a run, or those that need no statistics."""
+"""All facts of a run, or those that need no statistics: questions, and what manifest and cards describe."""
 
+import shlex
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
+from pathlib import Path, PurePath
 from typing import Any
 
 import pandas as pd
 
+from benchmark.data.card import Card
+from benchmark.declarations import list_declarations
 from benchmark.errors import BetabenchError
 from benchmark.estimator.snippet import card_snippet
 from benchmark.experiment.entries import TechniqueEntry
-from benchmark.facts.answers import scenario_answers, why_unanswered
-from benchmark.facts.described import datasets, described_run, metrics, techniques
-from benchmark.facts.model import Facts, Reason, Scenario, Use
-from benchmark.facts.questions import (
-    decisions,
-    frontiers,
-    gaps,
-    hidden,
-    missing,
-    ranks,
-    regrets,
-    tried,
-    values,
-)
-from benchmark.runs.analysis import RunStatistics
+from benchmark.experiment.plan import load_experiment
+from benchmark.facts import model, questions
+from benchmark.metrics import Metric
+from benchmark.runs.analysis import RunStatistics, Undeclared
 from benchmark.runs.finished import RunFrames
-from benchmark.runs.manifest import Manifest
-from benchmark.runs.report_frames import OWN_LEARNERS, described_scenarios, names_together, renamed
-from benchmark.runs.report_frames import Scenario as RunScenario
+from benchmark.runs.manifest import DatasetDescription, Manifest, without_result
+from benchmark.runs.report_frames import OWN_LEARNERS, Scenario, described_scenarios, names_together, renamed
 from benchmark.runs.verdicts import run_answers
+from benchmark.statistics.across import ALPHA
+from benchmark.statistics.answers import NEARLY_ALL
 from benchmark.statistics.cells import Baselines, Resampling, known_of
 from benchmark.statistics.recommendation import Criteria
 from benchmark.techniques import find_technique, get_technique
@@ -40,9 +34,9 @@ _FRAMES = (
 )
 
 
-def facts_of(statistics: RunStatistics) -> Facts:
+def facts_of(statistics: RunStatistics) -> model.Facts:
     """Return all facts of a run with statistics."""
-    ranked = ranks(_together(statistics, OWN_LEARNERS))
+    ranked = questions.ranks(_together(statistics, OWN_LEARNERS))
     statistics = _together(statistics)
     run, answers = statistics.run, statistics.answers
     given = run, answers, statistics.everything, statistics.criteria, statistics.resampling
@@ -51,28 +45,28 @@ def facts_of(statistics: RunStatistics) -> Facts:
             scenario,
             statistics.baseline_of(scenario),
             *given,
-            values=values(statistics, scenario),
-            frontier=frontiers(statistics, scenario),
-            decisions=decisions(statistics, scenario),
+            values=questions.values(statistics, scenario),
+            frontier=questions.frontiers(statistics, scenario),
+            decisions=questions.decisions(statistics, scenario),
         )
         for scenario in statistics.scenarios
     ]
-    return Facts(
+    return model.Facts(
         run=described_run(run, statistics.criteria, statistics.alpha),
         techniques=techniques(run),
         metrics=metrics(statistics.metrics),
         datasets=datasets(run),
         scenarios=tuple(scenarios),
         ranks=ranked,
-        gaps=gaps(statistics),
-        regrets=regrets(statistics),
-        missing=missing(statistics.failures),
-        hidden=hidden(statistics),
+        gaps=questions.gaps(statistics),
+        regrets=questions.regrets(statistics),
+        missing=questions.missing(statistics.failures),
+        hidden=questions.hidden(statistics),
         use=use(run, scenarios),
     )
 
 
-def first_facts(frames: RunFrames) -> Facts:
+def first_facts(frames: RunFrames) -> model.Facts:
     """Return the facts of a run that need no statistics: the answers, and what is missing.
 
     ``frames`` may have one repetition.
@@ -82,18 +76,18 @@ def first_facts(frames: RunFrames) -> Facts:
     run, renaming = _learners(chosen.manifest, chosen.results)
     answers, results, failures = map(renaming, (run_answers(frames), chosen.results, chosen.failures))
     given = run, answers, results, criteria, chosen.resampling
-    return Facts(
+    return model.Facts(
         run=described_run(run, criteria),
         techniques=techniques(run),
         metrics=metrics({}),
         datasets=datasets(run),
         scenarios=tuple(_scenario(one, one.baseline, *given) for one in described_scenarios(results, run)),
-        missing=missing(failures),
+        missing=questions.missing(failures),
     )
 
 
 def _scenario(
-    scenario: RunScenario,
+    scenario: Scenario,
     baseline: str,
     run: Manifest,
     answers: pd.DataFrame,
@@ -101,19 +95,19 @@ def _scenario(
     criteria: Criteria,
     resampling: Resampling | None,
     **parts: object,
-) -> Scenario:
+) -> model.Scenario:
     answers = answers.assign(knows=known_of(answers, run.knows))
-    return Scenario.from_record(
+    return model.Scenario.from_record(
         scenario,
         dataset=scenario.dataset.name,
         file=scenario.file_name,
         baseline=baseline,
-        techniques=tried(run, scenario.rows(results)),
+        techniques=questions.tried(run, scenario.rows(results)),
         levels=tuple(scenario.telling_levels(run.levels)),
-        answers=scenario_answers(
+        answers=questions.scenario_answers(
             scenario, baseline, answers, [*run.knows.values()], results, criteria, resampling
         ),
-        unanswered=why_unanswered(run, scenario, answers),
+        unanswered=questions.why_unanswered(run, scenario, answers),
         **parts,
     )
 
@@ -153,13 +147,13 @@ def _learners(
     return described, partial(renamed, names=names, classifier=classifier)
 
 
-def use(run: Manifest, scenarios: Sequence[Scenario]) -> Use | None:
+def use(run: Manifest, scenarios: Sequence[model.Scenario]) -> model.Use | None:
     """Return the first technique that helps and is to take; the goal to restore comes first."""
     for i, scenario in enumerate(scenarios):
         for answers in scenario.answers:
             taken = answers.at_highest.best()
             if taken is not None and taken.verdict == "helps":
-                return Use(
+                return model.Use(
                     scenario=i,
                     goal=answers.goal,
                     level=answers.highest,
@@ -169,26 +163,26 @@ def use(run: Manifest, scenarios: Sequence[Scenario]) -> Use | None:
     return None
 
 
-def _lines(run: Manifest, scenario: Scenario, technique: str) -> dict[str, Any]:
+def _lines(run: Manifest, scenario: model.Scenario, technique: str) -> dict[str, Any]:
     """Return the lines that apply a scenario's technique, or the reason why there are none."""
     entry = run.dataset(scenario.dataset).entry
     card = entry.find_card()
     if card is None:
-        return {"reason": Reason(code="card_missing")}
+        return {"reason": model.Reason(code="card_missing")}
     if entry.columns:
-        return {"reason": Reason(code="columns_differ")}
+        return {"reason": model.Reason(code="columns_differ")}
     method = run.technique(technique)
     assert method is not None
     own = method.unconstrained is not None or scenario.classifier == OWN_LEARNERS
     classifier = "" if own else _classifier(run.experiment.settings, scenario.classifier)
     if classifier is None:
-        return {"reason": Reason(code="classifier_of_numbers")}
+        return {"reason": model.Reason(code="classifier_of_numbers")}
     configured = run.code.techniques.get(f"{technique} on {entry.name}", {})
     parameters = _changed(method.technique, configured.get("parameters", method.parameters))
     settings = {"parameters": parameters, "classifier": classifier}
     plugins = run.code.plugins if find_technique(method.technique) is None else ()
     lines = card_snippet(card, entry.card, method.technique, plugins=plugins, **settings)
-    return {"code": lines} if lines else {"reason": Reason(code="intersection")}
+    return {"code": lines} if lines else {"reason": model.Reason(code="intersection")}
 
 
 def _classifier(settings: Mapping[str, Any], name: str) -> str | dict[str, Any] | None:
@@ -212,3 +206,129 @@ def _changed(technique: str, parameters: Mapping[str, Any]) -> dict[str, Any]:
     return {
         name: value for name, value in parameters.items() if name not in defaults or defaults[name] != value
     }
+
+
+def described_run(run: Manifest, criteria: Criteria, alpha: float = ALPHA) -> model.Run:
+    """Return what the manifest says about the run as a whole."""
+    return model.Run.from_record(
+        run,
+        level_name=run.unit,
+        protocol=model.Protocol.from_record(run.experiment),
+        criteria=model.Criteria.from_record(
+            criteria, least_repetitions=criteria.least_splits, nearly_all=NEARLY_ALL, alpha=alpha
+        ),
+        cells=run.cells.get("planned", 0),
+        cells_missing=sum(without_result(run.cells).values()),
+        commands=commands(run),
+    )
+
+
+def techniques(run: Manifest) -> tuple[model.Technique, ...]:
+    """Return the techniques in the order in which they are shown."""
+    return tuple(
+        model.Technique.from_record(
+            entry,
+            title=entry.title or entry.name,
+            stage=run.stages.get(entry.name, ""),
+            tuned=entry.tuned or "",
+            method=entry.technique,
+            source=getattr(find_technique(entry.technique), "reference", ""),
+        )
+        for entry in run.techniques
+        if not entry.refit
+    )
+
+
+def metrics(declared: Mapping[str, Metric | Undeclared]) -> tuple[model.Metric, ...]:
+    """Return the metrics that techniques are compared by."""
+    return tuple(
+        model.Metric(
+            name=name,
+            title=metric.title + name.removeprefix(metric.name),
+            formula=". ".join(filter(None, [getattr(metric, "formula", ""), getattr(metric, "note", "")])),
+            ideal=metric.ideal,
+            better=metric.direction,
+            source=getattr(metric, "source", ""),
+        )
+        for name, metric in declared.items()
+    )
+
+
+def datasets(run: Manifest) -> tuple[model.Dataset, ...]:
+    """Return the datasets in the order of the experiment, with what their cards say."""
+    return tuple(_dataset(dataset, dataset.entry.find_card()) for dataset in run.datasets)
+
+
+def _dataset(dataset: DatasetDescription, card: Card | None) -> model.Dataset:
+    groups, of_card = {}, {}
+    if card is not None:
+        of_card = {name: getattr(card, name) for name in ("description", "bibtex", "known_problems")}
+        of_card["card_changed"] = card.digest != dataset.card_digest
+    if sizes := dataset.test_groups:
+        groups = {
+            "deprived": model.GroupRows(rows=sizes.deprived, favorable=sizes.deprived_favorable),
+            "favored": model.GroupRows(rows=sizes.favored, favorable=sizes.favored_favorable),
+        }
+    return model.Dataset.from_record(
+        dataset,
+        title=dataset.heading,
+        rows=dataset.test_rows,
+        sensitive=dataset.sensitive_feature,
+        **groups,
+        warning=dataset.warning or "",
+        accept=dataset.entry.accept,
+        **of_card,
+    )
+
+
+def commands(run: Manifest) -> tuple[str, str]:
+    """Return the command that computes the run again, and the command of its report."""
+    plugins = [part for plugin in run.code.plugins for part in ("--plugin", PurePath(plugin).name)]
+    shipped = run.name in list_declarations("experiments", variants=True)
+    # In a folder of their own, the numbers meet no others.
+    folder = f"{run.name}_again"
+    computing = ["betabench", "run", "--experiment", run.name if shipped else _experiment_file(run)]
+    if shipped:
+        computing += _differing(run)
+    embedded = [dataset.embedded for dataset in run.datasets]
+    data = ["--offline"] if all(embedded) else [] if any(embedded) else ["--require-real-data"]
+    return (
+        shlex.join([*computing, *plugins, *data, "--output", folder]),
+        shlex.join(["betabench", "report", folder, *plugins]),
+    )
+
+
+def _experiment_file(run: Manifest) -> str:
+    """Return the path of a user's experiment: beside its card, where `quick` writes it, else by its name."""
+    card = run.datasets[0].entry.card  # where it is empty, a file in the current folder is another's
+    beside = Path(card).parent / "experiment.toml"
+    if card and beside.is_file() and f'name = "{run.name}"' in beside.read_text(encoding="utf-8"):
+        return beside.as_posix()
+    return f"{run.name}.toml"
+
+
+def _differing(run: Manifest) -> list[str]:
+    """Return the options with which a run differs from the shipped experiment of its name."""
+    shipped = load_experiment(run.name)
+    techniques = [entry.name for entry in shipped.techniques]
+    # The run itself adds tuned entries and the learners of techniques.
+    kept = [name for name in run.titles if name in techniques]
+    of_shipped = {entry.technique for entry in shipped.techniques}
+    added = [t.technique for t in run.techniques if t.technique not in of_shipped]
+    # Techniques of a plugin join the shipped ones by themselves.
+    if kept != techniques or not run.code.plugins:
+        kept += added
+    chosen = {
+        "--datasets": ([dataset.entry.name for dataset in run.datasets], [e.name for e in shipped.datasets]),
+        "--techniques": (kept, techniques),
+        "--betas": tuple([f"{beta:g}" for beta in one.betas] for one in (run.experiment, shipped)),
+        "--doses": tuple([f"{dose:g}" for dose in one.doses] for one in (run.experiment, shipped)),
+        "--repetitions": ([f"{run.repetitions}"], [f"{shipped.repetitions}"]),
+        "--seed": ([f"{run.experiment.seed}"], [f"{shipped.seed}"]),
+    }
+    return [
+        part
+        for option, (values, defaults) in chosen.items()
+        if values and values != defaults
+        for part in (option, *values)
+    ]

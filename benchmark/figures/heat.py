@@ -18,7 +18,7 @@ from benchmark.figures.page import Page, RowLabels
 from benchmark.figures.style import LINE, SIZES, Look, styled, text_width, wrap
 from benchmark.runs.analysis import RunStatistics
 from benchmark.statistics.cells import WHERE
-from benchmark.tables.numbers import DEGENERATE, standing_signs
+from benchmark.tables.techniques import DEGENERATE, standing_signs
 
 MINUS, _NO_VALUE = "\N{MINUS SIGN}", "–"
 

@@ -11,11 +11,10 @@ from numpy.typing import NDArray
 from benchmark.columns import BLIND
 from benchmark.figures import EVERYTHING, Choice
 from benchmark.figures.style import Look, padded
-from benchmark.runs.descriptions import DatasetDescription
-from benchmark.runs.manifest import Manifest
+from benchmark.runs.manifest import DatasetDescription, Manifest
 from benchmark.runs.report_frames import Scenario
 from benchmark.statistics.answers import ACCURACY, DISCRIMINATION, ConstantAnswer, random_accuracy
-from benchmark.tables.numbers import DEGENERATE, MEANINGS, standing_signs
+from benchmark.tables.techniques import DEGENERATE, MEANINGS, standing_signs
 from benchmark.text.words import repetitions
 from benchmark.wording import planted, provenance, vocabulary
 

@@ -14,12 +14,11 @@ from benchmark.figures import EVERYTHING, Choice, marks, style
 from benchmark.figures.page import Page, RowLabels
 from benchmark.figures.style import FAINT, GREY, Look, line_style
 from benchmark.metrics import list_metrics
-from benchmark.runs.descriptions import STAGES, MetricDescription
 from benchmark.runs.finished import RunFrames
-from benchmark.runs.manifest import Manifest
+from benchmark.runs.manifest import STAGES, Manifest, MetricDescription
 from benchmark.runs.report_frames import Scenario
 from benchmark.statistics.answers import ACCURACY
-from benchmark.tables.numbers import DEGENERATE
+from benchmark.tables.techniques import DEGENERATE
 from benchmark.wording import level_axis, levels_are_paired, vocabulary
 
 _MOST_LINES = 9  # that the eye distinguishes

@@ -20,8 +20,8 @@ from benchmark.runs.report_frames import Scenario, records
 from benchmark.statistics.across import repetitions_needed
 from benchmark.statistics.answers import undo_of, with_useful
 from benchmark.statistics.cells import SCENARIO
-from benchmark.statistics.decisions import LEAST_PEOPLE
-from benchmark.tables.numbers import BELOW_CONSTANT, DEGENERATE
+from benchmark.statistics.restoration import LEAST_PEOPLE
+from benchmark.tables.techniques import BELOW_CONSTANT, DEGENERATE
 from benchmark.text.words import repetitions
 from benchmark.wording import level_axis, ranked_over, vocabulary
 

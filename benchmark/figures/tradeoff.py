@@ -21,7 +21,7 @@ from benchmark.runs.report_frames import Scenario, records
 from benchmark.statistics.answers import ACCURACY, DISCRIMINATION, OF_CLEAN_MODEL, undo_of
 from benchmark.statistics.cells import distance, known_of
 from benchmark.statistics.unprocessing import curves_of
-from benchmark.tables.numbers import BELOW_CONSTANT, DEGENERATE
+from benchmark.tables.techniques import BELOW_CONSTANT, DEGENERATE
 from benchmark.wording import level_axis
 
 TRADEOFF = ("discrimination", "accuracy")

@@ -14,7 +14,6 @@ from benchmark.experiment.tuning_rule import Rule
 from benchmark.metrics import GAP, Metric, list_metrics
 from benchmark.runs.finished import RunFrames, read_frames
 from benchmark.runs.manifest import Manifest
-from benchmark.runs.ranks import ranks_of, repeated_levels, with_below, with_degenerate
 from benchmark.runs.report_frames import (
     Scenario,
     described_scenarios,
@@ -22,7 +21,16 @@ from benchmark.runs.report_frames import (
     names_together,
     renamed,
 )
-from benchmark.runs.verdicts import baselines_of, compare_with, run_answers, what_to_undo
+from benchmark.runs.verdicts import (
+    baselines_of,
+    compare_with,
+    ranks_of,
+    repeated_levels,
+    run_answers,
+    what_to_undo,
+    with_below,
+    with_degenerate,
+)
 from benchmark.statistics.across import ALPHA, PARETO_COLUMNS, pareto_fronts
 from benchmark.statistics.answers import (
     ACCEPTANCE,
@@ -34,11 +42,10 @@ from benchmark.statistics.answers import (
     without_degenerate,
 )
 from benchmark.statistics.cells import CELL_KEY, LEAST, Baselines, Resampling, distance, row_means, to_cells
-from benchmark.statistics.decisions import SHARES
 from benchmark.statistics.intervals import cell_intervals, require_level
 from benchmark.statistics.paired import COMPARED_COLUMNS, PAIRED_COLUMNS
 from benchmark.statistics.recommendation import Criteria
-from benchmark.statistics.restoration import RESTORATION_COLUMNS, restoration_table
+from benchmark.statistics.restoration import RESTORATION_COLUMNS, SHARES, restoration_table
 from benchmark.statistics.tuning import REGRET_COLUMNS, regrets
 from benchmark.statistics.unprocessing import best_frontiers, mean_frontiers
 from benchmark.text.words import distinct_file_names, file_name
@@ -80,7 +87,7 @@ class RunStatistics:
     # :data:`~benchmark.statistics.answers.STANDING_COLUMNS`.
     standing: pd.DataFrame
     # One file each, from answers to frontier_gaps. Degenerate techniques have no ranks, and are on no front.
-    # Techniques below the best constant answer are marked by :data:`~benchmark.runs.ranks.BELOW_COLUMNS`.
+    # Techniques below the best constant answer are marked by :data:`~benchmark.runs.verdicts.BELOW_COLUMNS`.
     # Comparisons have more columns than their file: those of
     # :func:`~benchmark.statistics.answers.judged`. They are left out where the baseline is mostly constant
     # (:func:`~benchmark.statistics.answers.incomparable`).

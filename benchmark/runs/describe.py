@@ -18,14 +18,18 @@ from benchmark.experiment.plan import Block, Experiment
 from benchmark.experiment.prepare import PreparedDataset, PreparedExperiment
 from benchmark.experiment.run import Outcome
 from benchmark.metrics import get_metric, metric_names
-from benchmark.runs.descriptions import (
+from benchmark.runs.manifest import (
+    CodeInRun,
     DatasetDescription,
+    ExperimentInRun,
     GroupSizes,
     LearnedNetwork,
+    Manifest,
     MetricDescription,
     PlantedBias,
+    metric_description,
+    settings_of,
 )
-from benchmark.runs.manifest import CodeInRun, ExperimentInRun, Manifest, metric_description, settings_of
 
 _NOTHING = Outcome([], computed=0, seconds=0.0, engine="")
 

@@ -9,8 +9,7 @@ import pandas as pd
 
 from benchmark.columns import CELL_COLUMNS, ORIGINAL, RESULT_COLUMNS, TEST_TITLES, UNTREATED
 from benchmark.errors import ReportError
-from benchmark.runs.descriptions import DatasetDescription
-from benchmark.runs.manifest import Manifest
+from benchmark.runs.manifest import DatasetDescription, Manifest
 from benchmark.statistics.answers import ConstantAnswer, constant_on
 from benchmark.statistics.cells import SCENARIO, ScenarioKey, require_unique
 from benchmark.text.words import file_name

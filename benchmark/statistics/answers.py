@@ -41,7 +41,6 @@ from benchmark.statistics.cells import (
     row_means,
     to_cells,
 )
-from benchmark.statistics.decisions import AGREEMENT, RESTORATION_DISTANCE, clean_model_shares
 from benchmark.statistics.intervals import cell_intervals
 from benchmark.statistics.paired import TESTED_TOGETHER
 from benchmark.statistics.recommendation import (
@@ -58,7 +57,13 @@ from benchmark.statistics.recommendation import (
     references,
     verdicts,
 )
-from benchmark.statistics.restoration import BY_CHANCE, UNDO_COLUMNS
+from benchmark.statistics.restoration import (
+    AGREEMENT,
+    BY_CHANCE,
+    RESTORATION_DISTANCE,
+    UNDO_COLUMNS,
+    clean_model_shares,
+)
 
 ACCURACY = "accuracy"
 """Metric that is traded off against the others."""

@@ -1,15 +1,32 @@
-"""How near techniques come to the model without planted bias.
+r"""How near techniques come to the model without planted bias: their decisions beside those of two models.
 
-:mod:`benchmark.statistics.decisions` defines the shares of people.
+The *clean model* is a technique's baseline without planted bias. The *biased baseline* is the same at the
+level in question. In each split, all three answered the same test rows. A share is a ratio of two sums over
+splits, :math:`R = \sum y_r / \sum x_r`: of :math:`x_r` people, :math:`y_r` have a property. Its interval is
+the interval of the mean of the linearized :math:`R + (y_r - R x_r) / \bar x`: Student's, with the variance
+corrected for overlapping splits. It is not clipped to 0 and 1. Cochran (1977), Sampling Techniques, chapter
+6; Nadeau and Bengio (2003), Inference for the generalization error.
 """
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from benchmark.columns import EQUALISE, GOAL_METRICS, ORIGINAL
+from benchmark.columns import (
+    CELL_COLUMNS,
+    DECISION_COLUMNS,
+    DECISION_COUNTS,
+    EQUALISE,
+    GOAL_METRICS,
+    ORIGINAL,
+    RESTORE,
+)
+from benchmark.metrics.restoration import SHARES as COUNTED_SHARES
+from benchmark.metrics.restoration import agreement_counts, rates_apart
 from benchmark.statistics.cells import (
     CELL_KEY,
     ROUNDING,
@@ -21,18 +38,199 @@ from benchmark.statistics.cells import (
     Resampling,
     first_true,
     positions_in,
+    require_unique,
     row_means,
     to_cells,
 )
-from benchmark.statistics.decisions import (
-    DECISION_CELL,
-    RESTORATION_DISTANCE,
-    SHARES,
-    Measure,
-    measures_of_decisions,
-    taken,
-)
 from benchmark.statistics.intervals import student_intervals
+
+DECISION_CELL = (*CELL_COLUMNS[:-1], "test")
+"""Columns that the decisions of all repetitions share."""
+
+RESTORATION_DISTANCE, AGREEMENT = GOAL_METRICS[RESTORE], "agreement"
+"""Mean distance of four rates to the clean model's rates; share of people whom both models answer alike."""
+
+_GROUPS = ("", "_deprived", "_favored")
+
+SHARES = tuple(name + group for name in COUNTED_SHARES for group in _GROUPS)
+"""Names of shares of people, among everybody and in each group: :func:`share_counts`."""
+
+LEAST_PEOPLE = 10
+"""A share is not reported for fewer people than this, over all splits."""
+
+TOO_FEW_SPLITS = "few_splits"
+"""Reason for a missing interval."""
+
+_NO_RATE, _NO_PEOPLE, _FEW_PEOPLE = "no_rate", "no_people", "few_people"
+
+
+def share_counts(counts: NDArray[Any]) -> dict[str, tuple[Array, Array]]:
+    """Return, for each name in :data:`SHARES`, the number of people with its property, and of all people.
+
+    ``given_back``: the technique accepts, of those whom the clean model accepts and the biased baseline
+    refuses. ``paid``: the technique refuses, of those whom both accept. ``in_their_place``: the technique
+    accepts, of those whom the clean model refuses. The counts have shape (n_rows, 32), in the order of
+    :data:`~benchmark.columns.DECISION_COUNTS`; the results have shape (n_rows,).
+    """
+    people = _people(counts).sum(axis=2)  # by group and by the models that accept them
+    by_group = {name: counted(people) for name, (counted, _) in COUNTED_SHARES.items()}
+    return {
+        name + group: (upper[:, members].sum(axis=1), lower[:, members].sum(axis=1))
+        for name, (upper, lower) in by_group.items()
+        for group, members in zip(_GROUPS, ([0, 1], [0], [1]), strict=True)
+    }
+
+
+def restoration_values(counts: NDArray[Any]) -> dict[str, Array]:
+    """Return eleven metrics of decisions, by name; arrays of shape (n_rows,), NaN where a denominator is 0.
+
+    ``counts``, shape (n_rows, 32), are in the order of :data:`~benchmark.columns.DECISION_COUNTS`.
+
+    ``restoration_distance``
+        Mean over both groups of the absolute differences between the technique's and the clean model's true
+        positive rate and false positive rate, 0 to 1. NaN where a group has nobody with a label.
+    ``agreement``
+        Share of the people whom technique and clean model answer alike.
+    :data:`SHARES`
+        Ratios of :func:`share_counts`.
+    """
+    people = _people(counts)
+    (apart, labeled), (alike, everybody) = rates_apart(people), agreement_counts(people)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        means = {
+            RESTORATION_DISTANCE: (apart / labeled).mean(axis=(1, 2)),
+            AGREEMENT: alike.sum(axis=(1, 2)) / everybody.sum(axis=(1, 2)),
+        }
+        return means | {name: upper / lower for name, (upper, lower) in share_counts(counts).items()}
+
+
+def clean_model_shares(counts: NDArray[Any]) -> dict[str, Array]:
+    """Return the shares of people whom the clean model accepts, and its accuracy; shape (n_rows,) each.
+
+    ``counts``, shape (n_rows, 32), are in the order of :data:`~benchmark.columns.DECISION_COUNTS`.
+    """
+    people = _people(counts).sum(axis=(4, 5))  # by group, label and decision of the clean model
+    accepted, everybody = people[:, :, :, 1].sum(axis=2), people.sum(axis=(2, 3))
+    right = people[:, :, 0, 0] + people[:, :, 1, 1]
+    with np.errstate(divide="ignore", invalid="ignore"):
+        deprived, favored = (accepted / everybody).T
+        accepted_of_all, accuracy = (part.sum(axis=1) / everybody.sum(axis=1) for part in (accepted, right))
+    return {
+        "accepted": accepted_of_all,
+        "accepted_deprived": deprived,
+        "accepted_favored": favored,
+        "accuracy": accuracy,
+    }
+
+
+def _people(counts: NDArray[Any]) -> Array:
+    """Return counts of people by group, label, clean model, biased baseline and technique."""
+    return np.asarray(counts, dtype=np.float64).reshape(-1, 2, 2, 2, 2, 2)
+
+
+@dataclass(frozen=True, eq=False)
+class Measure:
+    """A metric of each cell that is a mean of parts, one for each split, or nearly so.
+
+    ``estimator`` takes two arrays, of shape (n_rows, n_repetitions) or (n_rows, n_splits). It returns the
+    estimates, shape (n_rows,), and their parts, shape (n_rows, n_splits). ``undefined`` is the reason for a
+    missing estimate.
+    """
+
+    estimator: Callable[[Array, Array], tuple[Array, Array]]
+    arrays: tuple[Array, Array]
+    n: NDArray[np.int64]
+    overlap: Array
+    undefined: str
+
+    def interval(
+        self, rows: NDArray[np.intp], others: NDArray[np.intp] | None = None
+    ) -> tuple[Array, Array, Array]:
+        """Return the estimates of some cells and the ends of their intervals.
+
+        If ``others`` are given, the estimates are differences from these cells, in splits that both have; -1
+        is no cell.
+        """
+        values = [taken(array, rows) for array in self.arrays]
+        if others is None:
+            estimate, parts = self.estimator(*values)
+        else:
+            compared = [taken(array, others) for array in self.arrays]
+            gaps = [np.isnan(a) | np.isnan(b) for a, b in zip(values, compared, strict=True)]
+            (estimate, parts), (compared_estimate, compared_parts) = (
+                self.estimator(*(np.where(gap, np.nan, a) for gap, a in zip(gaps, arrays, strict=True)))
+                for arrays in (values, compared)
+            )
+            estimate, parts = estimate - compared_estimate, parts - compared_parts
+        return estimate, *student_intervals(parts, overlap=self.overlap[rows], estimate=estimate)
+
+    def reasons(self, rows: NDArray[np.intp]) -> NDArray[np.str_]:
+        """Return the reasons why cells have no estimate or no interval; empty where they have both."""
+        estimate, low, _ = self.interval(rows)
+        return first_true({self.undefined: np.isnan(estimate), TOO_FEW_SPLITS: np.isnan(low)})
+
+
+def taken(array: Array, rows: NDArray[np.intp]) -> Array:
+    """Return rows of an array; NaN where the row is -1."""
+    present = (rows >= 0).reshape(-1, *(1,) * (array.ndim - 1))
+    return np.where(present, array[rows], np.nan)
+
+
+def ratio_of_sums(upper: Array, lower: Array) -> tuple[Array, Array]:
+    """Return ratios of sums over splits, NaN below :data:`LEAST_PEOPLE`, and their linearized parts."""
+    total, n = np.nansum(lower, axis=1), np.isfinite(lower).sum(axis=1)
+    ratio = np.full(len(total), np.nan)
+    np.divide(np.nansum(upper, axis=1), total, out=ratio, where=total >= LEAST_PEOPLE)
+    mean = np.where(total >= LEAST_PEOPLE, total, np.nan) / np.maximum(n, 1)
+    ratios = ratio[:, None]
+    return ratio, ratios + (upper - ratios * lower) / mean[:, None]
+
+
+def measures_of_decisions(
+    decisions: pd.DataFrame, resampling: Resampling | None
+) -> tuple[pd.DataFrame, dict[str, Measure]]:
+    """Return the cells, columns :data:`DECISION_CELL`, and a measure for each of the eleven metrics.
+
+    A StatisticsError says that columns are missing or two rows have one key.
+    """
+    require_unique("decisions", decisions, [*CELL_COLUMNS, "test", "fold"], DECISION_COLUMNS)
+    cells = decisions[list(DECISION_CELL)].drop_duplicates(ignore_index=True)
+    of_repetition, repetitions = _spread(decisions, cells, "repetition")
+    of_split, splits = of_repetition, repetitions
+    if resampling is not None and resampling.n_folds is not None:
+        of_split, splits = _spread(decisions, cells, "repetition", "fold")
+    overlaps = {} if resampling is None else resampling.overlaps
+    overlap = np.array([overlaps.get(name, 0.0) for name in cells["dataset"]])
+    means, parts = restoration_values(of_repetition), restoration_values(of_split)
+    measures = {}
+    for name, undefined in ((RESTORATION_DISTANCE, _NO_RATE), (AGREEMENT, _NO_PEOPLE)):
+        arrays = repetitions(means[name]), splits(parts[name])
+        n = np.isfinite(arrays[0]).sum(axis=1)
+        measures[name] = Measure(lambda all_, own: (row_means(all_), own), arrays, n, overlap, undefined)
+    n = np.isfinite(repetitions(np.zeros(len(of_repetition)))).sum(axis=1)
+    for name, (upper, lower) in share_counts(of_split).items():
+        arrays = splits(upper), splits(lower)
+        measures[name] = Measure(ratio_of_sums, arrays, n, overlap, _FEW_PEOPLE)
+    return cells, measures
+
+
+def _spread(
+    decisions: pd.DataFrame, cells: pd.DataFrame, *splits: str
+) -> tuple[NDArray[Any], Callable[[Array], Array]]:
+    """Return counts summed by split, and a function that arranges a value of each as a row for each cell."""
+    summed = (
+        decisions.groupby([*DECISION_CELL, *splits], sort=False)[list(DECISION_COUNTS)].sum().reset_index()
+    )
+    rows = positions_in(cells, summed, DECISION_CELL)
+    columns = summed.groupby(list(splits)).ngroup().to_numpy()
+
+    def spread(values: Array) -> Array:
+        matrix = np.full((len(cells), columns.max(initial=-1) + 1), np.nan)
+        matrix[rows, columns] = values
+        return matrix
+
+    return summed[list(DECISION_COUNTS)].to_numpy(), spread
+
 
 HARDLY_MOVED = 0.02
 """Change in a model's discrimination below which there is nothing to undo."""
@@ -64,7 +262,7 @@ def pooled_shares(decisions: pd.DataFrame, resampling: Resampling | None) -> pd.
     overlap; if it has folds, they are the splits, else repetitions are. The result has the columns
     :data:`DECISION_CELL`, ``metric``, ``n``, ``value``, ``value_low``, ``value_high`` and ``reason``, and a
     row for each cell and each of :data:`SHARES`. ``value`` is NaN below
-    :data:`~benchmark.statistics.decisions.LEAST_PEOPLE` people, and ``reason`` explains a missing value or
+    :data:`~benchmark.statistics.restoration.LEAST_PEOPLE` people, and ``reason`` explains a missing value or
     interval.
     """
     cells, measures = measures_of_decisions(decisions, resampling)

@@ -17,8 +17,7 @@ from markupsafe import Markup
 from benchmark.data.reading import FEW_ROWS
 from benchmark.declarations import package_toml
 from benchmark.facts.model import Answers, Estimate, Facts, Reason, Standing
-from benchmark.runs.descriptions import DatasetDescription, PlantedBias
-from benchmark.runs.manifest import Manifest
+from benchmark.runs.manifest import DatasetDescription, Manifest, PlantedBias
 from benchmark.text import markdown, words
 from benchmark.text.markdown import environment
 from benchmark.text.terminal import WIDTH, as_text

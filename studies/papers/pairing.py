@@ -10,9 +10,8 @@ import pandas as pd
 from benchmark.columns import ORIGINAL
 from benchmark.errors import ReportError
 from benchmark.experiment.entries import PublishedDataset, PublishedEntry
-from benchmark.runs.descriptions import DatasetDescription
 from benchmark.runs.finished import FinishedRun
-from benchmark.runs.manifest import Manifest
+from benchmark.runs.manifest import DatasetDescription, Manifest
 from benchmark.statistics.cells import CELL_KEY
 from benchmark.text.words import NOT_REAL_LOUD, REAL, SAMPLED
 from studies.papers.readings import Reading, add_readings

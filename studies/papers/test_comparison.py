@@ -26,9 +26,8 @@ from benchmark.experiment.expand import expand, narrow
 from benchmark.experiment.keys import cell_key, sample_identity
 from benchmark.experiment.plan import load_experiment, plan_blocks
 from benchmark.experiment.prepare import prepare_experiment
-from benchmark.runs.descriptions import PlantedBias
 from benchmark.runs.finished import SUMMARY_COLUMNS, FinishedRun, read_run
-from benchmark.runs.manifest import metric_description
+from benchmark.runs.manifest import PlantedBias, metric_description
 from benchmark.text.terminal import as_text
 from studies.papers.comparison_files import (
     compare_folder,

@@ -8,7 +8,7 @@ import pandas as pd
 from markupsafe import Markup
 
 from benchmark.metrics import list_metrics
-from benchmark.tables.numbers import HEADINGS
+from benchmark.tables.techniques import HEADINGS
 from benchmark.text import markdown
 from benchmark.text.words import number, repetitions, sentence
 from benchmark.wording import render_values

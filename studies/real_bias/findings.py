@@ -31,7 +31,7 @@ from benchmark.figures import style
 from benchmark.figures.page import Page, RowLabels
 from benchmark.runs.finished import RunFrames, read_frames
 from benchmark.statistics.cells import Array
-from benchmark.statistics.decisions import measures_of_decisions, share_counts
+from benchmark.statistics.restoration import measures_of_decisions, share_counts
 from benchmark.text.markdown import table
 from studies.agreement import tau_interval, tau_of_halves
 from studies.estimates import RESAMPLES, three, two

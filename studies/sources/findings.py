@@ -22,14 +22,14 @@ from benchmark.columns import EQUALISE, GOAL_METRICS, GOALS, ORIGINAL, RESTORE, 
 from benchmark.experiment.plan import load_experiment
 from benchmark.figures import style
 from benchmark.statistics.cells import Array
-from benchmark.statistics.decisions import AGREEMENT
 from benchmark.statistics.hypothesis_tests import (
     holm,
     sign_flip_interval,
     sign_flip_p_values,
     smallest_difference,
 )
-from benchmark.statistics.random_effects import heterogeneity, prediction_intervals
+from benchmark.statistics.intervals import heterogeneity, prediction_intervals
+from benchmark.statistics.restoration import AGREEMENT
 from benchmark.text.markdown import table
 from studies.agreement import tau_of
 from studies.estimates import Estimate, three, told, two

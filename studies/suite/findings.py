@@ -28,16 +28,18 @@ from benchmark.runs.verdicts import baselines_of
 from benchmark.statistics.across import ALPHA
 from benchmark.statistics.answers import ACCURACY
 from benchmark.statistics.cells import Array
-from benchmark.statistics.decisions import AGREEMENT, LEAST_PEOPLE, SHARES, share_counts
 from benchmark.statistics.hypothesis_tests import corrected_t_p_values, holm, smallest_difference
-from benchmark.statistics.intervals import standard_errors
-from benchmark.statistics.random_effects import heterogeneity, prediction_intervals
+from benchmark.statistics.intervals import heterogeneity, prediction_intervals, standard_errors
 from benchmark.statistics.recommendation import LEAST
 from benchmark.statistics.restoration import (
+    AGREEMENT,
+    LEAST_PEOPLE,
     NO_EFFECT_SHOWN,
     NO_REFERENCE,
     NOTHING_TO_UNDO,
+    SHARES,
     restoration_table,
+    share_counts,
     undo_table,
 )
 from benchmark.text.markdown import table

@@ -20,9 +20,9 @@ from scipy.special import nctdtr, stdtrit
 from benchmark.columns import BLIND
 from benchmark.statistics.answers import ACCURACY
 from benchmark.statistics.cells import Array
-from benchmark.statistics.decisions import AGREEMENT, RESTORATION_DISTANCE
 from benchmark.statistics.hypothesis_tests import holm, sign_flip_p_values
 from benchmark.statistics.intervals import student_intervals
+from benchmark.statistics.restoration import AGREEMENT, RESTORATION_DISTANCE
 from benchmark.techniques.knowledge import FACTS
 
 Estimate = tuple[float, float, float]

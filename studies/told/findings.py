@@ -29,14 +29,14 @@ from matplotlib.lines import Line2D
 from benchmark.figures import style
 from benchmark.figures.page import Page
 from benchmark.statistics.answers import ACCURACY
-from benchmark.statistics.decisions import AGREEMENT, RESTORATION_DISTANCE
 from benchmark.statistics.hypothesis_tests import (
     holm,
     sign_flip_interval,
     sign_flip_p_values,
     smallest_difference,
 )
-from benchmark.statistics.random_effects import prediction_intervals
+from benchmark.statistics.intervals import prediction_intervals
+from benchmark.statistics.restoration import AGREEMENT, RESTORATION_DISTANCE
 from benchmark.text.markdown import table
 from benchmark.text.writing import SIX_DIGITS, csv_text
 from studies.estimates import Estimate, three, told, two

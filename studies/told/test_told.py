@@ -11,7 +11,7 @@ import pytest
 
 from benchmark.atlas.file import load_atlas
 from benchmark.experiment.expand import expand
-from benchmark.statistics.decisions import AGREEMENT, RESTORATION_DISTANCE
+from benchmark.statistics.restoration import AGREEMENT, RESTORATION_DISTANCE
 from studies.told import estimands as study_of
 from studies.told import findings as told
 from studies.told.estimands import BLIND, DOSE, DOSES, KINDS, LEARNERS, NOTHING, REFIT, TREE, Study

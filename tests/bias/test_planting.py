@@ -18,7 +18,7 @@ from benchmark.experiment.entries import BiasEntry
 from benchmark.experiment.prepare import describe_bias
 from benchmark.network.learn import learn_network
 from benchmark.network.model import Network
-from benchmark.runs.descriptions import PlantedBias
+from benchmark.runs.manifest import PlantedBias
 
 THREE = make_bias(
     make_step("under_representation", {"keep_favorable": "1 - 0.5 * beta"}),

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from benchmark.experiment.plan import load_experiment
-from benchmark.facts.described import commands
+from benchmark.facts.all import commands
 from benchmark.runs.manifest import Manifest
 from tests.helpers.made_up_folder import made_up_manifest
 

@@ -14,7 +14,7 @@ from benchmark.columns import EQUALISE, RESTORE
 from benchmark.facts import Facts, facts_of, first_facts
 from benchmark.facts.model import Level, Reason, Standing
 from benchmark.runs.analysis import folder_statistics, run_statistics
-from benchmark.runs.descriptions import GroupSizes
+from benchmark.runs.manifest import GroupSizes
 from benchmark.statistics.recommendation import BASELINE_CONSTANT, NOT_RESTORED, REASONS, VERDICTS
 from benchmark.wording import reason_text, vocabulary
 from tests.helpers import two_goals

@@ -23,8 +23,7 @@ from benchmark.data.source import read_sources
 from benchmark.errors import CardError, DownloadError
 from benchmark.experiment.entries import TechniqueEntry
 from benchmark.metrics import get_metric
-from benchmark.tables.numbers import Numbers
-from benchmark.tables.techniques import techniques_table
+from benchmark.tables.techniques import Numbers, techniques_table
 from benchmark.techniques import get_technique
 from benchmark.text.markdown import plain
 from tools.faults.fuzz import CARD

@@ -11,9 +11,8 @@ from matplotlib.colors import to_hex
 from matplotlib.figure import Figure
 from matplotlib.patches import FancyArrowPatch, FancyBboxPatch
 
-from benchmark.figures.layered import place_layers
-from benchmark.figures.network import draw_network
-from benchmark.runs.descriptions import DatasetDescription, LearnedNetwork
+from benchmark.figures.network import draw_network, place_layers
+from benchmark.runs.manifest import DatasetDescription, LearnedNetwork
 from tests.helpers.figure_checks import cut_off, overlapping, texts_of
 from tests.helpers.made_up_runs import ADULT, COMPAS, DUTCH
 

@@ -15,7 +15,7 @@ from benchmark.figures import Choice
 from benchmark.figures.over_beta import draw_over_beta
 from benchmark.figures.style import BETA_COLORS, line_style, render, wrap
 from benchmark.figures.tradeoff import draw_tradeoff, points_of
-from benchmark.runs.descriptions import DatasetDescription, GroupSizes
+from benchmark.runs.manifest import DatasetDescription, GroupSizes
 from benchmark.runs.report_frames import described_scenarios
 from tests.helpers.figure_checks import (
     colorbars,

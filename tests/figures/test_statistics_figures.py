@@ -23,8 +23,8 @@ from benchmark.figures.rows import draw_forest, draw_ranks
 from benchmark.figures.style import render
 from benchmark.figures.tradeoff import draw_pareto, place_labels
 from benchmark.runs.analysis import RunStatistics, folder_statistics, run_statistics
-from benchmark.runs.descriptions import PlantedBias
 from benchmark.runs.finished import RunFrames
+from benchmark.runs.manifest import PlantedBias
 from tests.helpers.figure_checks import flaws, grey_levels, numbers_in, panels, texts_of
 from tests.helpers.made_up_runs import ADULT, COMPAS, TECHNIQUES, changed, sample_run
 from tests.helpers.made_up_statistics import METRICS, WARNING, statistics

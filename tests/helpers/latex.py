@@ -6,8 +6,7 @@ import re
 from collections.abc import Sequence
 
 from benchmark.tables.layout import Row, Table
-from benchmark.tables.numbers import Numbers
-from benchmark.tables.techniques import paper_tables, techniques_table
+from benchmark.tables.techniques import Numbers, paper_tables, techniques_table
 from tests.helpers.made_up_runs import (
     Run,
 )

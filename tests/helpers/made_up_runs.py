@@ -13,16 +13,17 @@ import pandas as pd
 
 from benchmark.columns import FAILURE_COLUMNS, RESULT_COLUMNS
 from benchmark.experiment.entries import PublishedEntry, TechniqueEntry
-from benchmark.runs.descriptions import (
+from benchmark.runs.finished import RunFrames
+from benchmark.runs.manifest import (
     DatasetDescription,
     DatasetInExperiment,
+    ExperimentInRun,
     GroupSizes,
     LearnedNetwork,
+    Manifest,
     MetricDescription,
     PlantedBias,
 )
-from benchmark.runs.finished import RunFrames
-from benchmark.runs.manifest import ExperimentInRun, Manifest
 
 BETAS = (0.0, 0.25, 0.5, 0.75, 1.0)
 

@@ -12,7 +12,7 @@ import pandas as pd
 from benchmark.columns import BLIND, RESULT_COLUMNS
 from benchmark.metrics import list_metrics
 from benchmark.runs.analysis import GAP_COLUMNS, RunStatistics
-from benchmark.runs.descriptions import DatasetInExperiment, GroupSizes
+from benchmark.runs.manifest import DatasetInExperiment, GroupSizes
 from benchmark.statistics.across import pareto_fronts, repetitions_needed
 from benchmark.statistics.answers import judged, standings
 from benchmark.statistics.intervals import cell_intervals

@@ -10,7 +10,7 @@ import numpy as np
 import pandas as pd
 
 from benchmark.columns import RESULT_COLUMNS
-from benchmark.runs.descriptions import GroupSizes
+from benchmark.runs.manifest import GroupSizes
 from tests.helpers.made_up_folder import BETAS, made_up_manifest, write_run_folder
 
 PLANTED = {

@@ -12,13 +12,13 @@ import pandas as pd
 
 from benchmark.columns import FAILURE_COLUMNS, ORIGINAL, RESULT_COLUMNS
 from benchmark.experiment.telling import Telling
-from benchmark.runs.descriptions import (
+from benchmark.runs.finished import RunFrames
+from benchmark.runs.manifest import (
     DatasetInExperiment,
     GroupSizes,
     MetricDescription,
     PlantedBias,
 )
-from benchmark.runs.finished import RunFrames
 from tests.helpers.made_up_runs import ADULT, SHARES, changed, made_up_technique, sample_run
 
 METRICS = ("discrimination", "accuracy", "accepted", "accepted_deprived", "accepted_favored")

@@ -11,7 +11,7 @@ import pytest
 
 from benchmark.metrics import OneValueEach, Predictions
 from benchmark.metrics.restoration import RESTORATION, restoration
-from benchmark.statistics.decisions import restoration_values
+from benchmark.statistics.restoration import restoration_values
 
 NAMES = ("deprived", "favored")
 

@@ -18,8 +18,8 @@ from benchmark.facts.questions import hidden
 from benchmark.figures.lists import statistics_figures
 from benchmark.figures.tradeoff import draw_pareto
 from benchmark.runs.analysis import RunStatistics, run_statistics
-from benchmark.runs.descriptions import DatasetInExperiment, GroupSizes, PlantedBias
 from benchmark.runs.finished import RunFrames
+from benchmark.runs.manifest import DatasetInExperiment, GroupSizes, PlantedBias
 from benchmark.statistics import hidden_bias
 from benchmark.statistics.hidden_bias import HIDDEN_BIAS
 from benchmark.statistics.restoration import NO_EFFECT_SHOWN, NO_REFERENCE, NOTHING_TO_UNDO, UNDO_COLUMNS

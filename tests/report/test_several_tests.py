@@ -21,8 +21,7 @@ from benchmark.runs.analysis import RunStatistics, folder_statistics
 from benchmark.runs.comparison import compare_runs
 from benchmark.runs.finished import read_frames, read_run
 from benchmark.statistics.answers import ConstantAnswer, constant_on
-from benchmark.tables.numbers import Numbers
-from benchmark.tables.techniques import techniques_table
+from benchmark.tables.techniques import Numbers, techniques_table
 from benchmark.text.terminal import as_text
 from benchmark.wording import answer_text
 from tests.helpers.figure_checks import numbers_in

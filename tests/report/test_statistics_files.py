@@ -24,11 +24,10 @@ from benchmark.figures.lists import statistics_figures
 from benchmark.report.statistics_files import write_statistics
 from benchmark.runs.analysis import RunStatistics, folder_statistics
 from benchmark.runs.finished import read_results, read_run
-from benchmark.runs.ranks import BELOW_COLUMNS, with_below
+from benchmark.runs.verdicts import BELOW_COLUMNS, with_below
 from benchmark.statistics.recommendation import Criteria
 from benchmark.tables.layout import Table
-from benchmark.tables.numbers import Numbers
-from benchmark.tables.techniques import techniques_table
+from benchmark.tables.techniques import Numbers, techniques_table
 from benchmark.text.writing import csv_text
 from benchmark.wording import render, vocabulary
 from tests.helpers.facts import report_text

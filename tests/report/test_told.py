@@ -13,8 +13,7 @@ from benchmark.facts import facts_of, first_facts
 from benchmark.facts.model import Facts
 from benchmark.runs.analysis import RunStatistics, run_statistics
 from benchmark.runs.finished import RunFrames, read_frame
-from benchmark.tables.numbers import Numbers
-from benchmark.tables.techniques import techniques_table
+from benchmark.tables.techniques import Numbers, techniques_table
 from benchmark.text.terminal import as_text
 from benchmark.text.writing import csv_text
 from benchmark.wording import answer_text

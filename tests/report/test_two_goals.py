@@ -12,8 +12,8 @@ from benchmark.columns import EQUALISE, GOALS, RESTORE
 from benchmark.facts import facts_of, first_facts
 from benchmark.facts.model import Reason
 from benchmark.runs.analysis import RunStatistics, run_statistics
-from benchmark.runs.descriptions import DatasetInExperiment, PlantedBias
 from benchmark.runs.finished import RunFrames
+from benchmark.runs.manifest import DatasetInExperiment, PlantedBias
 from benchmark.statistics.restoration import NO_EFFECT_SHOWN, UNDO_COLUMNS
 from benchmark.text.terminal import as_text
 from benchmark.wording import answer_text

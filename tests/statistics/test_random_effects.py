@@ -7,7 +7,7 @@ import pytest
 import scipy.stats
 from scipy.optimize import brentq
 
-from benchmark.statistics.random_effects import heterogeneity, prediction_intervals
+from benchmark.statistics.intervals import heterogeneity, prediction_intervals
 
 
 def sources(k: int, spread: float, n_rows: int = 20) -> tuple[np.ndarray, np.ndarray]:

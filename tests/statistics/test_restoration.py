@@ -13,16 +13,18 @@ import scipy.stats
 from benchmark.columns import DECISION_COLUMNS, DECISION_COUNTS
 from benchmark.errors import StatisticsError
 from benchmark.statistics.cells import WHERE, Baselines, Resampling
-from benchmark.statistics.decisions import SHARES, TOO_FEW_SPLITS, restoration_values
 from benchmark.statistics.restoration import (
     BY_CHANCE,
     NO_EFFECT_SHOWN,
     NO_REFERENCE,
     NOTHING_TO_UNDO,
     RESTORATION_COLUMNS,
+    SHARES,
+    TOO_FEW_SPLITS,
     UNDO_COLUMNS,
     pooled_shares,
     restoration_table,
+    restoration_values,
     undo_table,
 )
 from tests.helpers.made_up_results import results

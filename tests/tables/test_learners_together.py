@@ -10,8 +10,7 @@ import pytest
 from benchmark.runs.analysis import RunStatistics, folder_statistics
 from benchmark.runs.report_frames import by_rows
 from benchmark.tables.layout import Row, Table
-from benchmark.tables.numbers import Numbers
-from benchmark.tables.techniques import techniques_table
+from benchmark.tables.techniques import Numbers, techniques_table
 from tests.helpers.statistics_folder import write_folder
 
 

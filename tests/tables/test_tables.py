@@ -12,10 +12,9 @@ import pandas as pd
 import pytest
 
 from benchmark.errors import UnknownNameError
-from benchmark.runs.descriptions import MetricDescription
+from benchmark.runs.manifest import MetricDescription
 from benchmark.tables.layout import Table
-from benchmark.tables.numbers import Numbers
-from benchmark.tables.techniques import techniques_table
+from benchmark.tables.techniques import Numbers, techniques_table
 from tests.helpers.latex import check_latex, rows_of, tables_of
 from tests.helpers.made_up_runs import (
     ADULT,

@@ -17,7 +17,7 @@ from benchmark.columns import FAILURE_COLUMNS, hidden_name
 from benchmark.figures.page import Page
 from benchmark.figures.style import styled, write_figures
 from benchmark.runs.finished import read_frames, read_run
-from benchmark.tables.numbers import Numbers
+from benchmark.tables.techniques import Numbers
 from benchmark.text.writing import as_cell, csv_text, from_cell
 from tests.helpers.latex import tables_of
 from tests.helpers.made_up_folder import made_up_failures, write_made_up_folder
