@@ -13,7 +13,8 @@ from benchmark.figures import EVERYTHING, Choice, style
 from benchmark.figures.marks import draw_estimate
 from benchmark.figures.page import Page, RowLabels
 from benchmark.statistics.cells import Array
-from benchmark.statistics.intervals import CONFIDENCE, heterogeneity, prediction_intervals, student_intervals
+from benchmark.statistics.intervals import CONFIDENCE, prediction_intervals, student_intervals
+from studies.random_effects import heterogeneity, variance_of_next
 
 _NEW, _MEAN = "#E3EEF6", "#9CC4DF"  # tints of the dots' blue; one is twice as dark as the other in gray
 
@@ -40,7 +41,7 @@ def draw_sources(
     half = stdtrit(n_splits - 1.0, (1 + CONFIDENCE) / 2) * errors
     low, high = means - half, means + half
     ends = ends or tuple(end for [end] in student_intervals(means[None]))
-    new = [end for [end] in prediction_intervals(means[None], variances)]
+    new = [end for [end] in prediction_intervals(means[None], variance_of_next(means[None], variances))]
     between, chance = np.sqrt(heterogeneity(means[None], variances)[0]), np.sqrt(variances.mean())
     labels = RowLabels([sources[i] for i in order], choice.width)
     page = Page(

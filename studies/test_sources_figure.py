@@ -7,6 +7,7 @@ import pytest
 
 from benchmark.figures import Choice
 from benchmark.statistics.intervals import prediction_intervals, standard_errors, student_intervals
+from studies.random_effects import variance_of_next
 from studies.sources_figure import draw_sources
 from tests.helpers.figure_checks import cut_off, legend_overlaps_panels, overlapping, panels
 
@@ -41,7 +42,8 @@ def test_dots_are_sorted_and_bands_are_the_intervals() -> None:
     bands = {
         patch.get_gid(): patch.get_extents().transformed(axes.transData.inverted()) for patch in axes.patches
     }
-    new = prediction_intervals(means[None], standard_errors(values, OVERLAP)[None] ** 2)
+    single = variance_of_next(means[None], standard_errors(values, OVERLAP)[None] ** 2)
+    new = prediction_intervals(means[None], single)
     for name, ends in {"mean": student_intervals(means[None]), "new source": new}.items():
         assert (bands[name].x0, bands[name].x1) == pytest.approx(np.ravel(ends), abs=1e-6)
     assert (axes.get_xlabel(), axes.get_ylabel()) == ("agreement", "source")

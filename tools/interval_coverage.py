@@ -17,13 +17,13 @@ from benchmark.metrics import list_metrics
 from benchmark.runs.finished import read_frames
 from benchmark.statistics.cells import Array, Cells, all_equal, to_cells
 from benchmark.statistics.intervals import (
-    heterogeneity,
     prediction_intervals,
     standard_errors,
     student_intervals,
 )
 from benchmark.text.markdown import table as markdown_table
 from studies.pages import with_part
+from studies.random_effects import heterogeneity, variance_of_next
 
 __all__ = [
     "PAGE",
@@ -244,8 +244,11 @@ def _sources_held(
     errors = standard_errors(values.reshape(-1, _SPLITS), _HELD_OUT / (1 - _HELD_OUT)).reshape(shape)
     means, variances, new = values.mean(axis=2)[:, :k], errors[:, :k] ** 2, values.mean(axis=2)[:, k]
     zero, stated, small = np.zeros(_MADE_UP), errors[:, k] ** 2, rows[:, k] < _SMALL
-    measured, plain = prediction_intervals(means, variances), prediction_intervals(means)
-    by_size = prediction_intervals(means, variances, stated)
+    measured, plain = (
+        prediction_intervals(means, variance_of_next(means, variances)),
+        prediction_intervals(means),
+    )
+    by_size = prediction_intervals(means, variance_of_next(means, variances, stated))
     held = {
         "mean: Student": _within(zero, student_intervals(means)),
         "mean: Hartung and Knapp": _within(zero, _hartung_knapp(means, variances)),

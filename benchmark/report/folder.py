@@ -22,8 +22,7 @@ from benchmark.metrics.restoration import OF_REPETITIONS
 from benchmark.runs.describe import describe_run
 from benchmark.runs.finished import RunFrames
 from benchmark.tables.layout import write_tables
-from benchmark.tables.numbers import Numbers
-from benchmark.tables.techniques import paper_tables, techniques_table
+from benchmark.tables.techniques import Numbers, paper_tables, techniques_table
 from benchmark.text.writing import (
     FORMATS_WRITTEN,
     PACKED,

@@ -8,8 +8,7 @@ from benchmark.figures import Drawing
 from benchmark.pages.run_page import write_page
 from benchmark.runs.analysis import RunStatistics
 from benchmark.tables.layout import write_tables
-from benchmark.tables.numbers import Numbers
-from benchmark.tables.techniques import techniques_table
+from benchmark.tables.techniques import Numbers, techniques_table
 from benchmark.text.writing import FORMATS_WRITTEN, SIX_DIGITS, csv_text, write_atomically
 from benchmark.wording import render, vocabulary
 

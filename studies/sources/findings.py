@@ -28,12 +28,13 @@ from benchmark.statistics.hypothesis_tests import (
     sign_flip_p_values,
     smallest_difference,
 )
-from benchmark.statistics.intervals import heterogeneity, prediction_intervals
+from benchmark.statistics.intervals import prediction_intervals
 from benchmark.statistics.restoration import AGREEMENT
 from benchmark.text.markdown import table
 from studies.agreement import tau_of
 from studies.estimates import Estimate, three, told, two
 from studies.pages import WORDS, finding, listed, named, points, with_part
+from studies.random_effects import heterogeneity, variance_of_next
 from studies.source_means import DEGENERATE, DISTANCE, DOSE, FOLDER, LEVELS, REACHED, ROOT, UNDO, committed
 from studies.sources_figure import draw_sources
 
@@ -115,7 +116,8 @@ class Contrast:
     @property
     def new(self) -> tuple[float, float]:
         """The prediction interval of a newly measured source; no gain of a distance is larger than 1."""
-        low, high = np.clip(prediction_intervals(self.values[None, :], self.errors[None, :] ** 2), -1, 1)
+        means, variances = self.values[None, :], self.errors[None, :] ** 2
+        low, high = np.clip(prediction_intervals(means, variance_of_next(means, variances)), -1, 1)
         return float(low[0]), float(high[0])
 
     @property

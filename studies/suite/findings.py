@@ -29,7 +29,7 @@ from benchmark.statistics.across import ALPHA
 from benchmark.statistics.answers import ACCURACY
 from benchmark.statistics.cells import Array
 from benchmark.statistics.hypothesis_tests import corrected_t_p_values, holm, smallest_difference
-from benchmark.statistics.intervals import heterogeneity, prediction_intervals, standard_errors
+from benchmark.statistics.intervals import prediction_intervals, standard_errors
 from benchmark.statistics.recommendation import LEAST
 from benchmark.statistics.restoration import (
     AGREEMENT,
@@ -45,6 +45,7 @@ from benchmark.statistics.restoration import (
 from benchmark.text.markdown import table
 from studies.estimates import Estimate, resampled, student_estimate, three, two
 from studies.pages import WORDS, finding, named, points, with_part
+from studies.random_effects import heterogeneity, variance_of_next
 from studies.sources_figure import draw_sources
 from tools.sources import first_of_sources
 
@@ -206,7 +207,8 @@ def where_it_holds() -> str:
             values = gains_of_splits(goal, technique)
             centers, variances = values.to_numpy().mean(axis=1)[None], errors_of(values)[None] ** 2
             between, chance = np.sqrt(heterogeneity(centers, variances)[0]), np.sqrt(variances.mean())
-            new = [three(float(end)) for [end] in prediction_intervals(centers, variances)]
+            single = variance_of_next(centers, variances)
+            new = [three(float(end)) for [end] in prediction_intervals(centers, single)]
             mean, low, high = map(three, student_estimate(centers[0]))
             cells = [f"{mean} [{low}, {high}]", *map(three, (between, chance)), " to ".join(new)]
             rows.append([goal, f"`{technique}`", str(len(values)), *cells])

@@ -7,7 +7,8 @@ import pytest
 import scipy.stats
 from scipy.optimize import brentq
 
-from benchmark.statistics.intervals import heterogeneity, prediction_intervals
+from benchmark.statistics.intervals import prediction_intervals
+from studies.random_effects import heterogeneity, variance_of_next
 
 
 def sources(k: int, spread: float, n_rows: int = 20) -> tuple[np.ndarray, np.ndarray]:
@@ -42,16 +43,16 @@ def test_sources_that_differ_less_than_by_chance_have_no_heterogeneity() -> None
 def test_sources_of_one_precision_need_their_means_alone() -> None:
     means, _ = sources(11, 3)
     plain = prediction_intervals(means)
-    np.testing.assert_allclose(prediction_intervals(means, np.full(means.shape, 0.1)), plain)
+    single = variance_of_next(means, np.full(means.shape, 0.1))
+    np.testing.assert_allclose(prediction_intervals(means, single), plain)
     t, s = scipy.stats.t.ppf(0.975, 10), means.std(axis=1, ddof=1)
     np.testing.assert_allclose(plain[1] - means.mean(axis=1), t * s * np.sqrt(1 + 1 / 11))
 
 
 def test_the_noise_of_the_new_source_widens_its_interval() -> None:
     means, variances = sources(11, 1)
-    widths = [
-        np.subtract(*reversed(prediction_intervals(means, variances, noise))) for noise in (0.0, None, 4.0)
-    ]
+    singles = [variance_of_next(means, variances, noise) for noise in (0.0, None, 4.0)]
+    widths = [np.subtract(*reversed(prediction_intervals(means, single))) for single in singles]
     assert (widths[0] < widths[1]).all()
     assert (widths[1] < widths[2]).all()
     t, spread = scipy.stats.t.ppf(0.975, 10), means.var(axis=1, ddof=1)
