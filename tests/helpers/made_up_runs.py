@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from pathlib import Path
 from types import MappingProxyType
 from typing import Any
 
@@ -18,8 +19,6 @@ from benchmark.runs.manifest import (
     DatasetDescription,
     DatasetInExperiment,
     ExperimentInRun,
-    GroupSizes,
-    LearnedNetwork,
     Manifest,
     MetricDescription,
     PlantedBias,
@@ -58,154 +57,26 @@ SHARES = (
     MetricDescription("accepted_favored", "Share accepted, favored group"),
 )
 
-ADULT = DatasetDescription(
-    name="adult",
-    entry=DatasetInExperiment(name="adult", baseline="drop_sensitive"),
-    title="Adult",
-    test_data="real data",
-    embedded=False,
-    test_digest="5d0c" * 16,
-    train_rows=48842,
-    test_rows=48842,
-    test_groups=GroupSizes(1769, 14423, 9918, 22732),
-    warning=None,
-    sensitive_feature="sex",
-    deprived_group="Female",
-    label="income",
-    favorable_label=">50K",
-    columns=(
-        "age",
-        "workclass",
-        "education",
-        "marital-status",
-        "occupation",
-        "relationship",
-        "race",
-        "sex",
-        "capital-gain",
-        "capital-loss",
-        "hours-per-week",
-        "native-country",
-        "income",
-    ),
-    network=LearnedNetwork(
-        digest="0" * 64,
-        edges=(
-            ("age", "marital-status"),
-            ("age", "workclass"),
-            ("marital-status", "relationship"),
-            ("relationship", "sex"),
-            ("relationship", "income"),
-            ("relationship", "hours-per-week"),
-            ("education", "income"),
-            ("education", "occupation"),
-            ("occupation", "workclass"),
-            ("sex", "occupation"),
-            ("income", "capital-gain"),
-            ("income", "capital-loss"),
-            ("occupation", "hours-per-week"),
-            ("race", "native-country"),
-            ("education", "native-country"),
-            ("age", "relationship"),
-        ),
-        edited_edges=(("relationship", "income"),),
-    ),
-    bias=(PlantedBias("paper", description="P(>50K | Wife) and P(<=50K | Husband) are multiplied by 1 - β"),),
-)
+_PAPER = Manifest.read(Path(__file__).resolve().parents[2] / "results" / "paper" / "manifest.json")
 
-COMPAS = DatasetDescription(
-    name="compas_leaky",
-    entry=DatasetInExperiment(name="compas_leaky", baseline="drop_sensitive"),
-    title="COMPAS (leaky)",
-    test_data="real data",
-    embedded=False,
-    test_digest="77aa" * 16,
-    train_rows=6150,
-    test_rows=6150,
-    test_groups=GroupSizes(1795, 1901, 1488, 966),
+
+def _of_paper(name: str, digest: str, bias: str, /, **changes: Any) -> DatasetDescription:
+    """Return a dataset of the paper's run with another bias and digest, and without its card."""
+    dataset = _PAPER.dataset(name)
+    own = {"entry": DatasetInExperiment(name=name, baseline=dataset.baseline), "card": "", "group_rows": {}}
+    own |= {"test_digest": digest * 16, "bias": (PlantedBias("paper", description=bias),)}
+    return replace(dataset, **{**own, **changes})
+
+
+ADULT = _of_paper("adult", "5d0c", "P(>50K | Wife) and P(<=50K | Husband) are multiplied by 1 - β")
+COMPAS = _of_paper(
+    *("compas_leaky", "77aa", "Race is no parent of the outcome, so the bias has nothing to act on"),
     warning="the column event follows from the outcome, so accuracy is higher than it can be in practice",
-    sensitive_feature="race",
-    deprived_group="African-American",
-    label="two_year_recid",
-    favorable_label="0",
-    columns=(
-        "sex",
-        "age_cat",
-        "race",
-        "juv_fel_count",
-        "juv_misd_count",
-        "juv_other_count",
-        "priors_count",
-        "c_charge_degree",
-        "score_text",
-        "v_score_text",
-        "event",
-        "two_year_recid",
-    ),
-    network=LearnedNetwork(
-        digest="0" * 64,
-        edges=(
-            ("age_cat", "v_score_text"),
-            ("priors_count", "score_text"),
-            ("score_text", "v_score_text"),
-            ("two_year_recid", "event"),
-            ("race", "priors_count"),
-            ("priors_count", "two_year_recid"),
-            ("age_cat", "priors_count"),
-            ("sex", "priors_count"),
-            ("juv_other_count", "priors_count"),
-            ("juv_misd_count", "juv_other_count"),
-            ("juv_fel_count", "juv_misd_count"),
-            ("c_charge_degree", "priors_count"),
-        ),
-        edited_edges=(),
-    ),
-    bias=(
-        PlantedBias(
-            "paper", description="Race is no parent of the outcome, so the bias has nothing to act on"
-        ),
-    ),
 )
-
-DUTCH = DatasetDescription(
-    name="dutch:embedded",
-    entry=DatasetInExperiment(name="dutch", baseline="none"),
-    title="Dutch",
+DUTCH = _of_paper(
+    *("dutch", "01fe", "P(2_1 | sex = 2) is multiplied by 1 - β"),
+    **{"name": "dutch:embedded", "title": "Dutch", "embedded": True},
     test_data="sample of the learned network",
-    embedded=True,
-    test_digest="01fe" * 16,
-    train_rows=60420,
-    test_rows=60420,
-    test_groups=GroupSizes(9903, 20370, 18860, 11287),
-    warning=None,
-    sensitive_feature="sex",
-    deprived_group="2",
-    label="occupation",
-    favorable_label="2_1",
-    columns=(
-        "sex",
-        "age",
-        "household_position",
-        "edu_level",
-        "economic_status",
-        "cur_eco_activity",
-        "occupation",
-    ),
-    network=LearnedNetwork(
-        digest="0" * 64,
-        edges=(
-            ("sex", "occupation"),
-            ("sex", "household_position"),
-            ("age", "household_position"),
-            ("age", "edu_level"),
-            ("occupation", "edu_level"),
-            ("edu_level", "cur_eco_activity"),
-            ("sex", "cur_eco_activity"),
-            ("household_position", "economic_status"),
-        ),
-        edited_edges=(("sex", "occupation"),),
-    ),
-    bias=(PlantedBias("paper", description="P(2_1 | sex = 2) is multiplied by 1 - β"),),
 )
 
 
