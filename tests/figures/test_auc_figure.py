@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from pathlib import Path
 
 import numpy as np
@@ -12,22 +12,15 @@ from matplotlib.axes import Axes
 from matplotlib.collections import LineCollection
 from matplotlib.figure import Figure
 
-from benchmark.data.source import Sources
-from benchmark.experiment.expand import load_for_run
-from benchmark.experiment.export import failures_frame, metrics_frame
-from benchmark.experiment.prepare import prepare_experiment
-from benchmark.experiment.run import compute
-from benchmark.experiment.store import Store
 from benchmark.figures.lists import run_figures
 from benchmark.figures.rows import AUC_METRICS, auc_rows, draw_auc
 from benchmark.figures.style import render
-from benchmark.metrics import Predictions, measure, metric_names
+from benchmark.metrics import Predictions, measure
 from benchmark.report.folder import write_summary_and_figures
-from benchmark.runs.describe import describe_run
-from benchmark.runs.finished import RunFrames
+from benchmark.runs.manifest import metric_description
 from benchmark.text.writing import FORMATS
-from tests.helpers.engines import InProcess
 from tests.helpers.figure_checks import cut_off, overlapping, texts_of
+from tests.helpers.made_up_runs import COMPAS, TECHNIQUES, sample_run
 from tests.helpers.marks import nightly_but
 
 TITLE = "Made-up data by sex and race"
@@ -154,50 +147,24 @@ def test_the_same_frame_gives_the_same_bytes() -> None:
         assert render(draw_auc(frame, TITLE), file_format) == render(draw_auc(frame, TITLE), file_format)
 
 
-RUN = """
-name = "small"
-title = "Small"
-seed = 3
-repetitions = 2
-betas = [0.0, 0.8]
-train_rows = 800
-metrics = ["auc_overall", "auc", "auc_gap", "accuracy"]
-[[datasets]]
-card = "compas"
-[[datasets.bias]]
-kind = "proxy"
-[[techniques]]
-technique = "none"
-title = "Not mitigated"
-[[techniques]]
-technique = "reject_option"
-"""
-
-
 def test_a_run_that_measured_auc_draws_it(tmp_path: Path) -> None:
-    (tmp_path / "small.toml").write_text(RUN)
-    prepared = prepare_experiment(load_for_run(tmp_path / "small.toml"), Sources(offline=True))
-    with Store(tmp_path / "s.sqlite") as store:
-        outcome = compute(prepared, store, engine=InProcess(1))
-    names = metric_names(prepared.experiment.metrics)
-    results, failures = metrics_frame(outcome.cells, names), failures_frame(outcome.cells, names)
-    run = RunFrames.of(describe_run(prepared), results, failures)
+    names = ("auc_overall", "auc[African-American]", "auc[Caucasian]", "auc_gap")
+    made = sample_run(
+        **{"datasets": (COMPAS,), "techniques": TECHNIQUES[:3], "betas": (0.0, 0.8), "repetitions": 2},
+        metrics=[metric_description(name) for name in names],
+    )
+    without_scores = made.results["technique"] == "massaging"
+    results = made.results.assign(value=made.results["value"].mask(without_scores))
+    run = replace(made, results=results).frames
     (scenario,) = run.scenarios
     rows = auc_rows(run.summary, scenario, 0.8, run.manifest)
-    own = rows[rows["model"] == "Not mitigated"].set_index(["metric", "group"])["value"]
-    mean = (
-        results[(results["level"] == 0.8) & (results["technique"] == "none")]
-        .groupby("metric")["value"]
-        .mean()
-    )
+    own = rows[rows["model"] == "No technique"].set_index(["metric", "group"])
+    measured = results.query("level == 0.8 and technique == 'none'").groupby("metric")["value"].mean()
     for race in ("African-American", "Caucasian"):
-        assert own["auc", race] == pytest.approx(mean[f"auc[{race}]"])
-    assert own["auc_gap", ""] == pytest.approx(mean["auc_gap"])
-    assert own["auc", "African-American"] > own["auc", "Caucasian"] + 0.1  # the proxy serves one group
-    without_scores = rows[rows["model"] == "Reject option"]
-    assert without_scores["value"].isna().all()
-    sizes = rows[rows["metric"] == "auc"].drop_duplicates("group")["n_rows"]
-    assert sizes.sum() == rows.loc[rows["metric"] == "auc_overall", "n_rows"].iloc[0] == 6150
+        assert own.loc[("auc", race), "value"] == pytest.approx(measured[f"auc[{race}]"])
+    assert own.loc[("auc_gap", ""), "value"] == pytest.approx(measured["auc_gap"])
+    assert own["n_rows"].tolist() == [6150, 3696, 2454, 6150]
+    assert rows.loc[rows["model"] == "Massaging", "value"].isna().all()
     written = write_summary_and_figures(tmp_path / "out", run, list(run_figures(run)))
     drawn = sorted(p.name for p in written if p.parent.name == "auc" and p.suffix == ".png")
     assert drawn == [f"{scenario.file_name}__beta_{beta}.png" for beta in ("0.8", "0")]

@@ -63,7 +63,7 @@ _PAPER = Manifest.read(Path(__file__).resolve().parents[2] / "results" / "paper"
 def _of_paper(name: str, digest: str, bias: str, /, **changes: Any) -> DatasetDescription:
     """Return a dataset of the paper's run with another bias and digest, and without its card."""
     dataset = _PAPER.dataset(name)
-    own = {"entry": DatasetInExperiment(name=name, baseline=dataset.baseline), "card": "", "group_rows": {}}
+    own = {"entry": DatasetInExperiment(name=name, baseline=dataset.baseline), "card": ""}
     own |= {"test_digest": digest * 16, "bias": (PlantedBias("paper", description=bias),)}
     return replace(dataset, **{**own, **changes})
 
