@@ -257,7 +257,7 @@ def test_bars_join_the_groups_and_never_meet() -> None:
     own = statistics(25)
     place = own.ranks.groupby(["over", "level", "metric"], dropna=False, sort=False).cumcount()
     # Every four neighbors do not differ.
-    groups = [" ".join(map(str, range(max(0, i - 3) + 1, min(i, 20) + 2))) for i in place]
+    groups = [" ".join(map(str, range(max(0, i - 3) + 1, min(i, 21) + 2))) for i in place]
     figure = draw_ranks(own, own.ranks.assign(groups=groups))
     bars = [line for line in panels(figure)[0].lines if line.get_gid() == "group"]
     reach = [(line.get_xdata()[0], *sorted(line.get_ydata())) for line in bars]
