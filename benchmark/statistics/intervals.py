@@ -128,10 +128,10 @@ def prediction_intervals(means: Array, single: Array | None = None) -> tuple[Arr
 
     ``means`` have shape (n_rows, k): a contrast in each row, a source in each column. The interval is for the
     measured mean, chance included: :math:`\bar y \pm t_{k-1} \sqrt{s_1^2 + s^2 / k}`. Here :math:`s^2` is the
-    variance of the k means, and :math:`s_1^2` that of the ``single`` new mean; by default :math:`s^2`, as for
-    a source of the same sizes. NaN below two sources. Higgins, Thompson and Spiegelhalter (2009), A
-    re-evaluation of random-effects meta-analysis; IntHout, Ioannidis, Rovers and Goeman (2016), Plea for
-    routinely presenting prediction intervals in meta-analysis.
+    variance of the k means, and :math:`s_1^2` is the variance of the ``single`` new mean. It is :math:`s^2`
+    by default, as for a source of the same sizes. NaN below two sources. Higgins, Thompson and Spiegelhalter
+    (2009), A re-evaluation of random-effects meta-analysis; IntHout, Ioannidis, Rovers and Goeman (2016),
+    Plea for routinely presenting prediction intervals in meta-analysis.
     """
     k = means.shape[1]
     if k < 2:
