@@ -11,12 +11,12 @@ import pandas as pd
 import pytest
 
 from benchmark.audit import LEVELS, audit_features, rank_features
-from benchmark.audit.influence import _variance
 from benchmark.classifiers import make_classifier
 from benchmark.conformance import example_table
 from benchmark.data.table import Column, Table
 from benchmark.errors import DataError, ExperimentError
 from benchmark.techniques import get_technique
+from tests.helpers.marks import nightly_but
 from tests.helpers.tables import table
 
 
@@ -87,21 +87,16 @@ def test_an_ordered_proxy_by_hand() -> None:
     assert (last["discrimination"], last["discrimination_change"]) == (0.5, 0.5)
 
 
-@pytest.mark.parametrize("classifier", ["naive_bayes", "c45"])
+@pytest.mark.parametrize("classifier", nightly_but("naive_bayes", ["naive_bayes", "c45"]))
 def test_noise_has_no_influence(classifier: str) -> None:
     group, feature, noise = crossed(2, 2, 3, repeats=20)
-    rng = np.random.default_rng(0)
     label = np.where(np.arange(len(group)) % 20 < 15, feature, 1 - feature)
-    data = table(group, label, feature, noise, feature)
     factory = make_classifier(classifier)
+    data = table(group, label, feature, noise, feature)
     audit = audit_features(data, data, lambda c: factory.build(c, 0))
     assert changes(audit, "x1", "accuracy") == [0] * 5
     assert changes(audit, "x1", "discrimination") == [0] * 5
     assert changes(audit, "x0", "accuracy")[-1] < -0.1
-    # Drawn at random, noise tells a little by chance.
-    sample = table(group, label, feature, rng.integers(0, 3, len(group)), feature)
-    drawn = audit_features(sample, sample, lambda c: factory.build(c, 0))
-    assert max(map(abs, changes(drawn, "x1", "accuracy"))) < 0.05
 
 
 @pytest.mark.parametrize("feature", ["skill", "sex", "proxy", "noise"])
@@ -122,7 +117,7 @@ def test_at_level_1_no_column_tells_the_feature(feature: str) -> None:
         assert (distance <= row[:, None] + row + 1e-12).all()  # equal to within one row
 
 
-def test_a_hidden_sensitive_feature_still_has_an_influence() -> None:
+def test_a_hidden_sensitive_feature_still_has_an_influence_on_what_a_technique_trains() -> None:
     train, test = example_table(4000), example_table(4000, seed=8)
     audit = audit_features(train, test, naive_bayes, technique=get_technique("drop_sensitive"))
     sex = audit[audit["feature"] == "sex"]
@@ -130,33 +125,25 @@ def test_a_hidden_sensitive_feature_still_has_an_influence() -> None:
     assert sex["discrimination"].iloc[-1] < 0.05
     assert sex["discrimination"].is_monotonic_decreasing
     assert rank_features(audit).set_index("feature").loc["noise", "discrimination_rank"] == 4
+    plain = audit_features(train, test, naive_bayes, levels=(0,))["discrimination"].iloc[0]
+    assert sex["discrimination"].iloc[0] < plain - 0.1
 
 
-def test_the_technique_trains_the_model() -> None:
-    data = example_table(2000)
-    plain = audit_features(data, data, naive_bayes, levels=(0,))
-    fair = audit_features(data, data, naive_bayes, levels=(0,), technique=get_technique("massaging"))
-    assert fair["discrimination"].iloc[0] < plain["discrimination"].iloc[0] - 0.1
-
-
-def test_a_row_for_each_feature_and_level_and_nothing_at_level_0() -> None:
-    audit = audit_features(example_table(), example_table(seed=8), naive_bayes, levels=(0.5, 0))
-    assert audit["feature"].tolist() == ["skill", "skill", "sex", "sex", "proxy", "proxy", "noise", "noise"]
+def test_a_row_for_each_feature_and_level_nothing_at_level_0_and_the_same_by_the_same_seed() -> None:
+    train, test = example_table(), example_table(seed=8)
+    before, state = test.codes.copy(), np.random.get_state()[1].copy()  # noqa: NPY002
+    audit, again, other = (
+        audit_features(train, test, naive_bayes, levels=(0.5, 0), seed=seed) for seed in (1, 1, 2)
+    )
+    assert audit["feature"].tolist() == np.repeat(["skill", "sex", "proxy", "noise"], 2).tolist()
     assert audit["level"].tolist() == [0.5, 0.0] * 4
     original = audit[audit["level"] == 0]
     assert not original[["accuracy_change", "discrimination_change"]].any(axis=None)
     assert original["accuracy"].nunique() == 1
     for metric in ("accuracy", "discrimination"):
         np.testing.assert_allclose(audit[metric] - audit[f"{metric}_change"], original[metric].iloc[0])
-
-
-def test_same_seed_same_numbers() -> None:
-    train, test = example_table(), example_table(seed=8)
-    before = test.codes.copy()
-    state = np.random.get_state()[1].copy()  # noqa: NPY002
-    first, again, other = (audit_features(train, test, naive_bayes, seed=seed) for seed in (1, 1, 2))
-    pd.testing.assert_frame_equal(first, again)
-    assert not first.equals(other)
+    pd.testing.assert_frame_equal(audit, again)
+    assert not audit.equals(other)
     np.testing.assert_array_equal(test.codes, before)
     np.testing.assert_array_equal(np.random.get_state()[1], state)  # noqa: NPY002
 
@@ -169,14 +156,11 @@ def test_a_feature_of_one_state_has_no_influence() -> None:
     assert changes(audit, "country", "accuracy") == [0] * 5
 
 
-@pytest.mark.parametrize("levels", [(), (0.5, 1.1), (-0.1,), (float("nan"),)])
-def test_levels_outside_the_range_are_refused(levels: tuple[float, ...]) -> None:
-    with pytest.raises(ExperimentError, match="from 0 to 1"):
-        audit_features(example_table(), example_table(), naive_bayes, levels=levels)
-
-
-def test_rows_of_one_group_or_class_are_refused() -> None:
+def test_what_is_refused() -> None:
     data = example_table()
+    for levels in ((), (0.5, 1.1), (-0.1,), (float("nan"),)):
+        with pytest.raises(ExperimentError, match="from 0 to 1"):
+            audit_features(data, data, naive_bayes, levels=levels)
     for what, keep in (("group", data.deprived), ("group", ~data.deprived), ("label", data.y)):
         with pytest.raises(DataError, match=f"of one {what}"):
             audit_features(data, data.take(keep), naive_bayes)
@@ -218,15 +202,3 @@ def test_errors_by_hand() -> None:
     # No prediction changes, and yet those of other rows might: at most about 2 of 160.
     assert audit.loc["group", "accuracy_change"] == 0
     assert audit.loc["group", "accuracy_change_error"] == pytest.approx(1.96 / 162, rel=1e-3)
-
-
-@pytest.mark.parametrize(("lost", "gained"), [(0.003, 0.003), (0.02, 0.01), (0.1, 0.05), (0.3, 0.2)])
-def test_intervals_of_changes_cover(lost: float, gained: float) -> None:
-    rng = np.random.default_rng(0)
-    covered = 0
-    for _ in range(1000):
-        drawn = rng.random(334)
-        before, after = drawn < lost, (drawn > lost) & (drawn < lost + gained)
-        error = 1.96 * np.sqrt(_variance(before, after))
-        covered += abs(np.mean(after) - np.mean(before) - (gained - lost)) <= error
-    assert covered >= 930

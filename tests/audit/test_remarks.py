@@ -69,7 +69,6 @@ def test_constant_predictions_and_labels_are_remarked(value: int) -> None:
     assert f"every row has the same prediction, '{value}'" in "\n".join(result.notes)
     assert "less accurate" not in "\n".join(result.notes)
     assert f"every row has the same label, '{value}'" in notes(FRAME.assign(y=value))
-    assert "every row is selected" in notes(FRAME, prediction=None, score="s", threshold=-1)
     # What has no value is a sentence with a reason, and no row or column of dashes.
     text = shown(result)
     assert "–" not in text
@@ -79,16 +78,23 @@ def test_constant_predictions_and_labels_are_remarked(value: int) -> None:
     assert ("FOR" in line) is (value == 0)
 
 
-def test_tied_scores_are_counted() -> None:
-    tied = notes(FRAME.assign(s=FRAME["s"].round(1)), prediction=None, score="s", k=20)
-    n = int((FRAME["s"].round(1) >= FRAME["s"].round(1).nlargest(20).min()).sum())
-    assert f"{n - 20} more rows than asked for are selected" in tied
-    same = notes(FRAME.assign(s=0.5), prediction=None, score="s", percent=10)
-    assert "270 more rows than asked for" in same
-    assert "every row has the same score, 0.5" in same
-    assert "scores go up to" in notes(
-        FRAME.assign(s=100 * FRAME["s"]), prediction=None, score="s", threshold=0.5
-    )
+@pytest.mark.parametrize(
+    ("score", "rule", "said"),
+    [
+        (
+            FRAME["s"].round(1),
+            {"k": 20},
+            " more rows than asked for are selected: they tie",
+        ),
+        (0.5, {"percent": 10}, "270 more rows than asked for"),
+        (0.5, {"percent": 10}, "every row has the same score, 0.5"),
+        (100 * FRAME["s"], {"threshold": 0.5}, "scores go up to 99.3669: is 0.5 meant as a share?"),
+        (FRAME["s"], {"threshold": -1}, "every row is selected"),
+        (FRAME["s"], {"threshold": 2}, "every row is left out by the selection"),
+    ],
+)
+def test_what_is_odd_about_a_selection_is_remarked(score: Any, rule: dict[str, float], said: str) -> None:
+    assert said in notes(FRAME.assign(s=score), prediction=None, score="s", **rule)
 
 
 def test_scores_that_rank_by_chance_are_not_called_reversed() -> None:
