@@ -10,17 +10,28 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator, Sequence
 
-from benchmark.audit import AEQUITAS_COUNTS
 from benchmark.metrics import COMPARISONS, Equivalent, Metric, list_families, list_metrics
 from benchmark.text.markdown import code, plain, table
 
 __all__ = [
+    "AEQUITAS_COUNTS",
     "EQUIVALENTS_PAGE",
     "METRICS_PAGE",
     "metric_families",
     "metric_page",
     "metric_pages",
 ]
+
+AEQUITAS_COUNTS = {
+    **{cell: cell for cell in ("tp", "fp", "fn", "tn")},
+    "pp": "predicted_positives",
+    "pn": "predicted_negatives",
+    "group_label_pos": "labelled_positives",
+    "group_label_neg": "labelled_negatives",
+    "group_size": "n",
+    "k": "k",
+}
+"""Columns of :attr:`benchmark.audit.GroupRates.groups` by Aequitas' names of these counts."""
 
 METRICS_PAGE = "README.md"
 EQUIVALENTS_PAGE = "equivalents.md"

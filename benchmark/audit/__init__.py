@@ -3,11 +3,10 @@
 from benchmark.audit.guide import QUESTIONS, Recommendation, walk
 from benchmark.audit.influence import LEVELS, audit_features, rank_features
 from benchmark.audit.predictions import Columns, read_predictions
-from benchmark.audit.rates import AEQUITAS_COUNTS, PARITIES, GroupRates
+from benchmark.audit.rates import PARITIES, GroupRates
 from benchmark.audit.table_audit import AuditResult, audit_predictions
 
 __all__ = [
-    "AEQUITAS_COUNTS",
     "LEVELS",
     "PARITIES",
     "QUESTIONS",

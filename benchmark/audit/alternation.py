@@ -139,7 +139,7 @@ def alternation_test(
     return pd.DataFrame(compared, columns=list(ALTERNATION_COLUMNS))
 
 
-def summarise_alternation(results: pd.DataFrame) -> pd.DataFrame:
+def summarize_alternation(results: pd.DataFrame) -> pd.DataFrame:
     """Return a summary of the folds of alternation tests.
 
     Columns of the results before ``attribute`` tell several tests apart. A row for each test, attribute,
@@ -275,7 +275,7 @@ class AlternationOutcome:
 
     # ``case``, then the columns of :func:`alternation_test`
     results: pd.DataFrame
-    summary: pd.DataFrame  # of :func:`summarise_alternation`
+    summary: pd.DataFrame  # of :func:`summarize_alternation`
     rows: dict[str, int]  # number of rows by case
     digest: str  # SHA-256 of the used rows and columns, equal for equal data
 
@@ -315,7 +315,7 @@ def run_alternation(experiment: AlternationExperiment, sources: Sources = ANYWHE
             )
             rows[case.name] = len(used)
     tidy = pd.concat(results, names=["case"]).reset_index(0).reset_index(drop=True).round(DECIMALS)
-    summary = summarise_alternation(tidy).round(DECIMALS)
+    summary = summarize_alternation(tidy).round(DECIMALS)
     digest = hashlib.sha256(frame.to_csv(index=False, lineterminator="\n").encode()).hexdigest()
     return AlternationOutcome(tidy, summary, rows, digest)
 

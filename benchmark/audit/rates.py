@@ -33,17 +33,6 @@ from benchmark.metrics import (
 from benchmark.statistics.across import ALPHA
 from benchmark.statistics.hypothesis_tests import holm
 
-AEQUITAS_COUNTS: Mapping[str, str] = {
-    **{cell: cell for cell in ("tp", "fp", "fn", "tn")},
-    "pp": "predicted_positives",
-    "pn": "predicted_negatives",
-    "group_label_pos": "labelled_positives",
-    "group_label_neg": "labelled_negatives",
-    "group_size": "n",
-    "k": "k",
-}
-"""Columns of :attr:`GroupRates.groups` by Aequitas' names of these counts."""
-
 _SHARE = "predicted_positive_share"
 # The members of a group that a rate counts, and those among whom it counts them.
 _COUNTED = {

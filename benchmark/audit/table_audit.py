@@ -44,13 +44,12 @@ def audit_predictions(
 ) -> AuditResult:
     """Return the audit of a table of predictions, as by Saleiro et al. (2018), with all metrics that apply.
 
-    The table has one row per person. The reference is the group that others are compared with:
-    ``"majority"`` (default) for the largest, ``"minimum"`` for the group in which a rate is smallest, chosen
-    anew for each rate, or a group by attribute, also as text: ``"sex=Male,race=White"``. Rows without a value
-    of the attribute are a group that is chosen only by name. Other attributes then have the largest, and the
-    cross of attributes has the cross of their groups, if it has rows. ``tau``, in (0, 1], is the smallest
-    fair ratio; 0.8 is the four-fifths rule. Metrics are names of metrics and families; by default all that
-    can be computed from the given columns.
+    The table has one row per person. The reference, ``tau`` and the conventions are those of
+    :class:`benchmark.audit.GroupRates`. The reference may also be a group by attribute, or as text:
+    ``"sex=Male,race=White"``. Other attributes then have the largest group, and the cross of attributes has
+    the cross of their groups, if it has rows. Rows without a value of the attribute are a group that is
+    chosen only by name. Metrics are names of metrics and families; by default all that can be computed from
+    the given columns.
 
     An UnknownNameError means that a column, value, group or metric is unknown. An ExperimentError means that
     it is not clear who is selected, that a column has two roles, or that ``tau`` is not in (0, 1]. A
@@ -85,11 +84,12 @@ def audit_predictions(
         notes.append("rows have weights: whether differences are due to chance is not tested")
     for own in rates:
         notes += remarks_on_groups(own.groups, own.attribute)
-    found = {"metrics": [own.metrics(names) for own in rates]}
-    for frame_name in ("groups", "disparities", "verdicts", "parity"):
-        found[frame_name] = [getattr(own, frame_name) for own in rates]
     return AuditResult(
-        **{name: pd.concat(frames, ignore_index=True) for name, frames in found.items()},
+        groups=pd.concat([own.groups for own in rates], ignore_index=True),
+        metrics=pd.concat([own.metrics(names) for own in rates], ignore_index=True),
+        disparities=pd.concat([own.disparities for own in rates], ignore_index=True),
+        verdicts=pd.concat([own.verdicts for own in rates], ignore_index=True),
+        parity=pd.concat([own.parity for own in rates], ignore_index=True),
         missing=prepared.missing,
         notes=tuple(notes),
         facts={

@@ -10,8 +10,9 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from benchmark.audit import AEQUITAS_COUNTS, PARITIES, GroupRates
+from benchmark.audit import PARITIES, GroupRates
 from benchmark.metrics import Predictions, list_metrics, measure
+from website.metric_pages import AEQUITAS_COUNTS
 
 RATES = {
     "ppr": "predicted_positive_share",
