@@ -37,97 +37,104 @@ def failed(technique: type[Technique]) -> dict[str, str]:
     return {name: r.detail for name, r in checked(technique).items() if r.status == "failed"}
 
 
-class Learning(Technique):
-    """Fits a model to what the table shows, and predicts from what it shows then."""
+def boosted(train: Table, tools: Tools) -> Any:
+    return HistGradientBoostingClassifier(random_state=0, max_iter=ROUNDS)
 
-    name, stage, reference, summary, version = "learning", "in", "r", "s", "1"
 
-    def model(self, train: Table, tools: Tools) -> Any:
-        return HistGradientBoostingClassifier(random_state=0, max_iter=ROUNDS)
+def boosted_by_lot(train: Table, tools: Tools) -> Any:
+    return HistGradientBoostingClassifier(random_state=int(tools.rng.integers(2**31)), max_iter=ROUNDS)
 
-    def shown(self, table: Table) -> Any:
-        return table.codes
 
-    def shown_then(self, table: Table) -> Any:
-        return self.shown(table)
+def codes(table: Table) -> Any:
+    """Return all columns, the label's among them."""
+    return table.codes
 
-    def _fit(self, train: Table, tools: Tools) -> Predictor:
-        model = self.model(train, tools).fit(self.shown(train), train.y)
+
+def features(table: Table) -> Any:
+    return table.features
+
+
+def learning(
+    shown: Callable[[Table], Any],
+    model: Callable[[Table, Tools], Any] = boosted,
+    shown_then: Callable[[Table], Any] | None = None,
+) -> type[Technique]:
+    """Return a technique that fits a model to what it is shown, and predicts from what it is shown then."""
+    then = shown_then or shown
+
+    def _fit(self: Technique, train: Table, tools: Tools) -> Predictor:
+        fitted = model(train, tools).fit(shown(train), train.y)
         return Predictor(
-            lambda test: model.predict(self.shown_then(test)).astype(bool),
-            lambda test: model.predict_proba(self.shown_then(test))[:, 1],
+            lambda test: fitted.predict(then(test)).astype(bool),
+            lambda test: fitted.predict_proba(then(test))[:, 1],
         )
 
-
-class FromCodes(Learning):
-    """Takes all columns, the label's among them."""
-
-
-class FromCodesWithLots(FromCodes):
-    randomised = True
-
-    def model(self, train: Table, tools: Tools) -> Any:
-        return HistGradientBoostingClassifier(random_state=int(tools.rng.integers(2**31)), max_iter=ROUNDS)
+    declared = {"name": "learning", "stage": "in", "reference": "r", "summary": "s", "version": "1"}
+    return type("Learning", (Technique,), {**declared, "randomised": model is not boosted, "_fit": _fit})
 
 
-class FromFrame(FromCodesWithLots):
-    def shown(self, table: Table) -> Any:
-        return table.to_frame().apply(lambda column: column.cat.codes)
+FromCodes = learning(codes)
+FromCodesWithLots = learning(codes, boosted_by_lot)
+FromFrame = learning(lambda table: table.to_frame().apply(lambda column: column.cat.codes), boosted_by_lot)
+Linear = learning(codes, lambda train, tools: LogisticRegression())
+# It keeps some accuracy, because the label is one of several columns that make a neighbor.
+Near = learning(codes, lambda train, tools: KNeighborsClassifier())
+FromFeatures = learning(features)  # the honest twin, and the twin of what draws lots
+FromFeaturesWithLots = learning(features, boosted_by_lot)
 
 
-class Linear(FromCodesWithLots):
-    def model(self, train: Table, tools: Tools) -> Any:
-        return LogisticRegression()
+def predicting(predict: Callable[[Table, Tools], Callable[[Table], Any]]) -> type[Technique]:
+    """Return a technique of a function that makes its prediction; chance may decide."""
+
+    def _fit(self: Technique, train: Table, tools: Tools) -> Predictor:
+        return Predictor(predict(train, tools))
+
+    return type("Predicting", (FromFeaturesWithLots,), {"produces_scores": False, "_fit": _fit})
 
 
-class Near(FromCodesWithLots):
-    """Keeps some accuracy, because the label is one of several columns that make a neighbor."""
-
-    def model(self, train: Table, tools: Tools) -> Any:
-        return KNeighborsClassifier()
+def score_of(train: Table, tools: Tools) -> Callable[[Table], Any]:
+    """Return the honest score of rows."""
+    return FromFeaturesWithLots()._fit(train, tools).predict_score  # type: ignore[return-value]
 
 
-class Memorising(Learning):
-    """Looks training rows up by their bytes."""
-
-    randomised = True
-    produces_scores = False
-
-    def _fit(self, train: Table, tools: Tools) -> Predictor:
-        known = dict(zip(map(bytes, np.ascontiguousarray(train.codes)), train.y, strict=True))
-        return Predictor(
-            lambda test: np.array([known.get(bytes(r), False) for r in np.ascontiguousarray(test.codes)])
-        )
+def by_memory(train: Table, tools: Tools) -> Callable[[Table], Any]:
+    """Look training rows up by their bytes."""
+    known = dict(zip(map(bytes, np.ascontiguousarray(train.codes)), train.y, strict=True))
+    return lambda test: np.array([known.get(bytes(r), False) for r in np.ascontiguousarray(test.codes)])
 
 
-class AskingTheRanker(Learning):
-    """Ranks the rows to predict by a model of their own labels."""
+def by_the_ranker(train: Table, tools: Tools) -> Callable[[Table], Any]:
+    """Rank the rows to predict by a model of their own labels."""
 
-    randomised = True
-    produces_scores = False
+    def predict(test: Table) -> Any:
+        hidden = len(np.unique(test.y)) < 2
+        return np.zeros(len(test), dtype=bool) if hidden else tools.ranker(test) > 0.5
 
-    def _fit(self, train: Table, tools: Tools) -> Predictor:
-        def predict(test: Table) -> Any:
-            hidden = len(np.unique(test.y)) < 2
-            return np.zeros(len(test), dtype=bool) if hidden else tools.ranker(test) > 0.5
-
-        return Predictor(predict)
+    return predict
 
 
-class HonestWhileHidden(Learning):
-    """Takes the labels as soon as they are there."""
+def honest_while_hidden(train: Table, tools: Tools) -> Callable[[Table], Any]:
+    """Take the labels as soon as they are there."""
+    score = score_of(train, tools)
+    return lambda test: test.y.copy() if len(np.unique(test.y)) > 1 else score(test) > 0.5
 
-    randomised = True
 
-    def shown(self, table: Table) -> Any:
-        return table.features
+def by_the_stack(train: Table, tools: Tools) -> Callable[[Table], Any]:
+    """Look for the rows with their labels among the variables of who asks."""
 
-    def _fit(self, train: Table, tools: Tools) -> Predictor:
-        honest = super()._fit(train, tools)
-        return Predictor(
-            lambda test: test.y.copy() if len(np.unique(test.y)) > 1 else honest.predict(test),
-            honest.predict_score,
-        )
+    def predict(test: Table) -> Any:
+        frame = sys._getframe(1)
+        while frame is not None:
+            for value in frame.f_locals.values():
+                if isinstance(value, Table) and len(value) == len(test) and len(np.unique(value.y)) > 1:
+                    return value.y.copy()
+            frame = frame.f_back  # type: ignore[assignment]
+        return np.zeros(len(test), dtype=bool)
+
+    return predict
+
+
+ReadingTheStack = predicting(by_the_stack)
 
 
 class StackedOnCodes(PostProcessing):
@@ -137,8 +144,7 @@ class StackedOnCodes(PostProcessing):
         def shown(rows: Scored) -> Any:
             return np.column_stack([rows.table.codes, rows.score])
 
-        model = HistGradientBoostingClassifier(random_state=0, max_iter=ROUNDS)
-        model.fit(shown(held_out), held_out.table.y)
+        model = boosted(held_out.table, tools).fit(shown(held_out), held_out.table.y)
         return lambda rows: model.predict(shown(rows)).astype(bool)
 
 
@@ -156,25 +162,6 @@ class Copying(PreProcessing):
         return Table(schema, np.column_stack([table.codes, table.codes[:, table.schema.label_index]]))
 
 
-class ReadingTheStack(Learning):
-    """Looks for the rows with their labels among the variables of who asks."""
-
-    randomised = True
-    produces_scores = False
-
-    def _fit(self, train: Table, tools: Tools) -> Predictor:
-        def predict(test: Table) -> Any:
-            frame = sys._getframe(1)
-            while frame is not None:
-                for value in frame.f_locals.values():
-                    if isinstance(value, Table) and len(value) == len(test) and len(np.unique(value.y)) > 1:
-                        return value.y.copy()
-                frame = frame.f_back  # type: ignore[assignment]
-            return np.zeros(len(test), dtype=bool)
-
-        return Predictor(predict)
-
-
 @pytest.mark.slow
 @pytest.mark.parametrize(
     "technique",
@@ -184,9 +171,9 @@ class ReadingTheStack(Learning):
         FromFrame,
         Linear,
         Near,
-        Memorising,
-        AskingTheRanker,
-        HonestWhileHidden,
+        predicting(by_memory),
+        predicting(by_the_ranker),
+        predicting(honest_while_hidden),
         StackedOnCodes,
         Copying,
         ReadingTheStack,
@@ -208,13 +195,12 @@ def test_what_loses_to_a_constant_for_its_label_column_says_so(technique: type[T
     assert "more with the true labels in column 'label': it learns from that column" in said
 
 
-class FillerOfItsOwn(FromCodesWithLots):
-    """Predicts as if every label were the same."""
+def with_one_label(table: Table) -> Any:
+    """Return all columns as if every label were the same."""
+    return table.with_column(table.schema.label, np.ones(len(table), dtype=int)).codes
 
-    def shown_then(self, table: Table) -> Any:
-        codes = table.codes.copy()
-        codes[:, table.schema.label_index] = 1
-        return codes
+
+FillerOfItsOwn = learning(codes, boosted_by_lot, with_one_label)
 
 
 class CopyingOnce(Copying):
@@ -246,101 +232,67 @@ def test_what_learns_from_a_copy_of_the_label_is_no_better_than_a_constant(
     assert "include the label column 'label' or a copy of it" in said["better than a constant"]
 
 
-class ByPosition(FromCodesWithLots):
-    """Takes the position of a row for a feature."""
-
-    def shown(self, table: Table) -> Any:
-        return np.column_stack([table.features, np.arange(len(table)) / len(table)])
-
-
 def test_what_learns_from_the_position_of_rows_says_so() -> None:
-    assert failed(ByPosition)["better than a constant"].startswith("It learns from the order of the training")
+    placed = learning(lambda t: np.column_stack([t.features, np.arange(len(t)) / len(t)]), boosted_by_lot)
+    assert failed(placed)["better than a constant"].startswith("It learns from the order of the training")
 
 
-class Quota(Learning):
-    """Accepts a share of those who come together."""
-
-    randomised = True
-    produces_scores = False
-
-    def shown(self, table: Table) -> Any:
-        return table.features
-
-    def scores(self, train: Table, tools: Tools) -> Callable[[Table], Any]:
-        score = super()._fit(train, tools).predict_score
-        assert score is not None
-        return score
-
-    def _fit(self, train: Table, tools: Tools) -> Predictor:
-        score = self.scores(train, tools)
-        return Predictor(lambda test: score(test) > np.median(score(test)))
+def quota(train: Table, tools: Tools) -> Callable[[Table], Any]:
+    """Accept a share of those who come together."""
+    score = score_of(train, tools)
+    return lambda test: score(test) > np.median(score(test))
 
 
-class Smoothing(Quota):
-    """Averages over the rows that come before and after."""
-
-    def _fit(self, train: Table, tools: Tools) -> Predictor:
-        score = self.scores(train, tools)
-        return Predictor(lambda test: np.convolve(score(test), np.full(9, 1 / 9), "same") > 0.5)
+def smoothed(train: Table, tools: Tools) -> Callable[[Table], Any]:
+    """Average over the rows that come before and after."""
+    score = score_of(train, tools)
+    return lambda test: np.convolve(score(test), np.full(9, 1 / 9), "same") > 0.5
 
 
-@pytest.mark.parametrize("technique", [Quota, Smoothing])
+@pytest.mark.parametrize("technique", [predicting(quota), predicting(smoothed)])
 def test_lots_do_not_excuse_a_dependence_on_the_rows_that_come_together(technique: type[Technique]) -> None:
     assert "The chances of a row depend" in failed(technique)["batch irrelevant"]
 
 
-class DrawingByPosition(Quota):
-    """Draws a lot for each row, by its position: chance, and nothing else."""
-
-    produces_scores = True
-
-    def _fit(self, train: Table, tools: Tools) -> Predictor:
-        score, seed = self.scores(train, tools), int(tools.rng.integers(2**63))
-        return Predictor(lambda test: np.random.default_rng(seed).random(len(test)) < score(test), score)
+def by_category(train: Table, tools: Tools) -> Any:
+    """Take no code of an unordered column for a number."""
+    unordered = ~train.feature_schema.ordered
+    return HistGradientBoostingClassifier(categorical_features=unordered, random_state=0, max_iter=ROUNDS)
 
 
-class FromFeatures(Learning):
-    """The honest twin."""
-
-    def shown(self, table: Table) -> Any:
-        return table.features
-
-
-class FromFeaturesWithLots(FromCodesWithLots):
-    """The honest twin of what draws lots."""
-
-    def shown(self, table: Table) -> Any:
-        return table.features
+def with_reference_levels(train: Table, tools: Tools) -> Any:
+    """Drop an indicator of each column, and regularize the others."""
+    states = [np.arange(size) for size in train.feature_schema.cardinalities]
+    return make_pipeline(OneHotEncoder(categories=states, drop="first"), LogisticRegression(C=0.1))
 
 
-class ByCategory(FromFeatures):
-    """Takes no code of an unordered column for a number."""
-
-    def model(self, train: Table, tools: Tools) -> Any:
-        unordered = ~train.feature_schema.ordered
-        return HistGradientBoostingClassifier(categorical_features=unordered, random_state=0, max_iter=ROUNDS)
+def by_lots_of_positions(train: Table, tools: Tools) -> Callable[[Table], Any]:
+    """Draw a lot for each row, by its position: chance, and nothing else."""
+    score, seed = score_of(train, tools), int(tools.rng.integers(2**63))
+    return lambda test: np.random.default_rng(seed).random(len(test)) < score(test)
 
 
-class WithReferenceLevels(FromFeatures):
-    """Drops an indicator of each column, and regularises the others."""
-
-    def model(self, train: Table, tools: Tools) -> Any:
-        states = [np.arange(size) for size in train.feature_schema.cardinalities]
-        return make_pipeline(OneHotEncoder(categories=states, drop="first"), LogisticRegression(C=0.1))
+def by_a_code(train: Table, tools: Tools) -> Callable[[Table], Any]:
+    """Hold a code of its own against every row."""
+    place = train.feature_schema.index("noise")
+    return lambda test: test.features[:, place] == 0
 
 
-class ByCode(FromFeatures):
-    """Holds a code of its own against every row."""
+def fixed(technique: type[Technique]) -> type[Technique]:
+    """Return the technique, which says that chance decides nothing."""
+    return type("Fixed", (technique,), {"randomised": False})
 
-    produces_scores = False
 
-    def _fit(self, train: Table, tools: Tools) -> Predictor:
-        place = train.feature_schema.index("noise")
-        return Predictor(lambda test: test.features[:, place] == 0)
+ByCategory, WithReferenceLevels = (
+    fixed(learning(features, model)) for model in (by_category, with_reference_levels)
+)
+
+
+LotsOfPositions = predicting(by_lots_of_positions)
 
 
 @pytest.mark.parametrize(
-    "technique", [FromFeatures, FromFeaturesWithLots, ByCategory, WithReferenceLevels, DrawingByPosition]
+    "technique", [FromFeatures, FromFeaturesWithLots, ByCategory, WithReferenceLevels, LotsOfPositions]
 )
 def test_honest_twins_pass(technique: type[Technique]) -> None:
     assert failed(technique) == {}
@@ -356,4 +308,4 @@ def test_what_takes_codes_for_numbers_or_drops_a_reference_level_is_warned_of_th
 
 
 def test_what_depends_on_codes_alone_fails() -> None:
-    assert "in 'noise'" in failed(ByCode)["coding irrelevant"]
+    assert "in 'noise'" in failed(fixed(predicting(by_a_code)))["coding irrelevant"]
