@@ -287,6 +287,9 @@ def test_samples_tell_true_groups_from_recorded_ones(network: Network) -> None:
     sample = planted.draw_rows(20_000, np.random.default_rng(1))
     assert sample.discrimination == pytest.approx(planted.discrimination, abs=0.03)
     assert (sample.deprived != sample.table.deprived).mean() > 0.2
+    sensitive = sample.table.schema.sensitive_index
+    wrong = sample.before.codes[sample.positions, sensitive] != sample.table.codes[:, sensitive]
+    assert wrong.mean() == pytest.approx(0.5, abs=0.02)
 
 
 def test_a_score_keeps_its_range_where_rows_are_left_out() -> None:
