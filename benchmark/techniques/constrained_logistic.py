@@ -307,11 +307,15 @@ def _newton_step(gradient: Array, hessian: Array, normal: Array | None) -> tuple
     return np.asarray(step, dtype=np.float64), float(-gradient @ step) / 2
 
 
+def least(design: Design, ridge: float, problem: str = "logistic regression") -> tuple[Array, Convergence]:
+    """Return the coefficients of least logistic loss, shape (n_features,), and the convergence."""
+    return minimize(LogisticLoss(design, ridge), np.zeros(design.encoding.matrix.shape[1]), problem=problem)
+
+
 def unconstrained(design: Design, ridge: float) -> tuple[Array, Convergence]:
-    """Return the coefficients of least loss, shape (n_features,), and the convergence; computed once."""
+    """Return the same as :func:`least`, computed once."""
     if ridge not in design._fits:
-        start = np.zeros(design.encoding.matrix.shape[1])
-        theta, convergence = minimize(LogisticLoss(design, ridge), start, problem="logistic regression")
+        theta, convergence = least(design, ridge)
         theta.flags.writeable = False
         design._fits[ridge] = theta, convergence
     return design._fits[ridge]

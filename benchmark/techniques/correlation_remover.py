@@ -64,13 +64,10 @@ class CorrelationRemover(PreProcessing):
 
     def _prepare(self, train: Table, tools: Tools) -> Prepared:
         schema = train.schema
-        sensitive = schema.sensitive_indices
         # The source of each new column, and its code by group and state; fractions are rounded at random.
         plan: list[tuple[int, Array]] = []
         columns = []
-        for i in schema.feature_indices:
-            if i in sensitive:
-                continue
+        for i in schema.insensitive_indices:
             counts = _counts(train, i)
             values = residuals(counts, schema.columns[i].ordered, self.alpha)
             for number, value in enumerate(np.moveaxis(values, 2, 0)):
@@ -90,13 +87,15 @@ class CorrelationRemover(PreProcessing):
             return with_features(table, changed, codes)
 
         seed = int(tools.rng.integers(2**63))  # drawn once, so that each call answers alike
-        others = [i for i in schema.feature_indices if i not in sensitive]
+        others = list(schema.insensitive_indices)
 
         def transform(table: Table) -> Table:
             return redrawn(table, lots_of_rows(features_of(table, others), seed, len(plan)).T)
 
         table = redrawn(train, tools.rng.random((len(plan), len(train))))
-        return Prepared(table, features=changed.names[1 + len(sensitive) :], transform=transform)
+        return Prepared(
+            table, features=changed.names[1 + len(schema.sensitive_indices) :], transform=transform
+        )
 
 
 def residuals(counts: NDArray[np.int64], ordered: bool, alpha: float) -> Array:

@@ -36,8 +36,7 @@ class Encoding:
         from scipy.linalg import block_diag
 
         schema = train.schema
-        hidden = () if use_sensitive else schema.sensitive_indices
-        columns = tuple(i for i in schema.feature_indices if i not in hidden)
+        columns = schema.feature_indices if use_sensitive else schema.insensitive_indices
         blocks = [np.ones((1, 1))]
         for i in columns:
             numeric = treatment == "ordinal" or (treatment == "schema" and schema.columns[i].ordered)

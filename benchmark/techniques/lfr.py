@@ -11,7 +11,15 @@ import numpy as np
 from benchmark.data.table import Table
 from benchmark.errors import DeclinedError, NotConvergedError
 from benchmark.techniques._search import Search
-from benchmark.techniques.base import Array, Convergence, Interval, Prepared, PreProcessing, Tools
+from benchmark.techniques.base import (
+    Array,
+    Convergence,
+    Interval,
+    Prepared,
+    PreProcessing,
+    Tools,
+    with_labels,
+)
 from benchmark.techniques.constrained_logistic import Design
 from benchmark.techniques.correlation_remover import new_features, with_features
 from benchmark.techniques.encoding import Encoding, Treatment
@@ -94,8 +102,7 @@ class LearnedFairRepresentations(PreProcessing):
         table = transform(train)
         if self.replace_labels:
             predicted = (memberships(train) * prototypes.weights).sum(axis=1)
-            codes = np.where(predicted > 0.5, schema.favorable_code, 1 - schema.favorable_code)
-            table = table.with_column(schema.label, codes)
+            table = with_labels(table, predicted > 0.5)
             if table.y.all() or not table.y.any():
                 raise DeclinedError(
                     "The representation predicts one label for all rows",

@@ -7,7 +7,7 @@ import numpy as np
 
 from benchmark.data.table import Table
 from benchmark.techniques.base import Array, Interval, Predictor, Technique, Tools
-from benchmark.techniques.constrained_logistic import Design, LogisticLoss, minimize, sigmoid
+from benchmark.techniques.constrained_logistic import Design, least, sigmoid
 from benchmark.techniques.encoding import Encoding, Treatment
 from benchmark.techniques.registry import register
 from benchmark.techniques.restoring import group_rates, turned_shares
@@ -63,11 +63,7 @@ class NoiseLoss(Technique):
                 a, b = (self.strength * share for share in turned_shares(recorded, true))
                 weight[:, group] = corrected(weight[:, group], a, b)
             design = replace(design, weight=weight)
-        theta, convergence = minimize(
-            LogisticLoss(design, self.ridge),
-            np.zeros(encoding.matrix.shape[1]),
-            problem="logistic regression with label noise",
-        )
+        theta, convergence = least(design, self.ridge, "logistic regression with label noise")
 
         def scores(test: Table) -> Array:
             return encoding.scores(encoding.codes(test), theta).round(9)

@@ -126,9 +126,7 @@ def most_informative(train: Table, n: int) -> list[int]:
     """Return the positions of the columns of most mutual information with the label, most first."""
     schema = train.schema
     information = {}
-    for i in schema.feature_indices:
-        if i in schema.sensitive_indices:
-            continue
+    for i in schema.insensitive_indices:
         cell = train.codes[:, i].astype(np.intp) * 2 + train.y
         joint = np.bincount(cell, minlength=2 * schema.columns[i].cardinality).reshape(-1, 2) / len(train)
         independent = joint.sum(axis=1, keepdims=True) * joint.sum(axis=0)

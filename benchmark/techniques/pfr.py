@@ -9,7 +9,7 @@ from benchmark.data.table import Table
 from benchmark.errors import DeclinedError
 from benchmark.techniques._search import Search
 from benchmark.techniques.base import Array, Interval, Prepared, PreProcessing, Tools, features_of
-from benchmark.techniques.constrained_logistic import Design, LogisticLoss, minimize
+from benchmark.techniques.constrained_logistic import Design, least
 from benchmark.techniques.encoding import Encoding
 from benchmark.techniques.registry import register
 
@@ -52,8 +52,7 @@ class PrejudiceFreeRepresentations(PreProcessing):
     search_space = (Search("max_auc", 0.55, 1.0),)
 
     def _prepare(self, train: Table, tools: Tools) -> Prepared:
-        hidden = {train.schema.label_index, *train.schema.sensitive_indices}
-        columns = [i for i in range(len(train.schema.columns)) if i not in hidden]
+        columns = list(train.schema.insensitive_indices)
         while columns:
             auc, importance = audit(train, columns)
             if auc <= self.max_auc + _ROUNDING:
@@ -78,8 +77,7 @@ def audit(train: Table, columns: list[int]) -> tuple[float, Array]:
     visible = Table(narrowed, features_of(train, shown))
     encoding = Encoding.of(visible, use_sensitive=False, treatment="categorical")
     design = Design.of(visible, encoding, visible.deprived)
-    start = np.zeros(encoding.matrix.shape[1])
-    theta, _ = minimize(LogisticLoss(design, _RIDGE), start, problem="prediction of the group")
+    theta, _ = least(design, _RIDGE, "prediction of the group")
 
     weight = design.weight[:, [0, 1], [0, 1]]  # by group, which is the class here
     effects = encoding.matrix @ theta

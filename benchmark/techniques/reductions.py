@@ -101,7 +101,7 @@ class Reduction(Technique):
 
     def _columns(self, table: Table) -> list[int]:
         schema = table.schema
-        return [i for i in schema.feature_indices if self.use_sensitive or i not in schema.sensitive_indices]
+        return list(schema.feature_indices if self.use_sensitive else schema.insensitive_indices)
 
 
 class Weighted:

@@ -7,7 +7,7 @@ from numpy.typing import NDArray
 
 from benchmark.data.table import CODE_DTYPE, Table
 from benchmark.techniques.base import Interval, Prepared, PreProcessing, Tools, cell_counts, empty_cell
-from benchmark.techniques.constrained_logistic import Design, LogisticLoss, minimize
+from benchmark.techniques.constrained_logistic import Design, least
 from benchmark.techniques.encoding import Encoding
 from benchmark.techniques.registry import register
 
@@ -151,8 +151,7 @@ def _unbiased(table: Table) -> NDArray[np.bool_]:
     """Return whether a logistic regression gives each row one label in both groups, shape (n_rows,)."""
     encoding = Encoding.of(table, use_sensitive=True, treatment="categorical")
     design = Design.of(table, encoding, table.y)
-    loss = LogisticLoss(design, ridge=1 / len(table))
-    theta, _ = minimize(loss, np.zeros(encoding.matrix.shape[1]), problem="situation testing")
+    theta, _ = least(design, 1 / len(table), "situation testing")
     schema = table.schema
     favored = np.bincount(table.codes[~table.deprived, schema.sensitive_index]).argmax()
     frequent = np.bincount(table.codes[:, schema.sensitive_index], minlength=len(schema.groups))
