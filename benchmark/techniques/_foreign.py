@@ -19,7 +19,7 @@ from dataclasses import dataclass, field, replace
 from importlib.util import find_spec
 from pathlib import Path
 from types import ModuleType
-from typing import Annotated, Any, ClassVar, Literal, TypeAlias
+from typing import Annotated, Any, ClassVar, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -47,34 +47,7 @@ from benchmark.techniques.registry import list_techniques
 Rules: TypeAlias = Mapping[str, tuple[Any, Value]]
 """By parameter, its valid values in the form of a technique's annotation, and its default."""
 
-SHARE = Annotated[float, Interval(0, 1)]
-WEIGHT = Annotated[float, Interval(0)]
-COUNT = Annotated[int, Interval(1, 100_000)]
-PARITIES = Literal[
-    "DemographicParity",
-    "EqualizedOdds",
-    "TruePositiveRateParity",
-    "FalsePositiveRateParity",
-    "ErrorRateParity",
-]
-# Parameters and declarations of several libraries.
 STATES: Rules = {"states": (Annotated[int, Interval(2, 1000)], 20)}
-TREATMENT: Rules = {"treatment": (Treatment, "categorical")}
-ORDINAL: Rules = {"treatment": (Treatment, "ordinal")}
-CONSTRAINTS: Rules = {"constraints": (PARITIES, "DemographicParity")}
-GRADIENT: Rules = {
-    "eps": (Annotated[float, Interval(0.001, 1)], 0.01),
-    "max_iter": (COUNT, 50),
-    "eta0": (WEIGHT, 2.0),
-    "run_linprog_step": (bool, True),
-}
-GRID: Rules = {
-    "constraint_weight": (SHARE, 0.5),
-    "grid_size": (COUNT, 10),
-    "grid_limit": (WEIGHT, 2.0),
-}
-REDUCED = {"randomised": True, "needs_weights": True, "produces_scores": False}
-TWO_GROUPS = {"needs_two_groups": "there are no groups to compare"}
 
 # Parameters of the adapters, which no library gets.
 _OF_ADAPTERS = {"states", "treatment", "holdout", "use_sensitive"}
@@ -272,7 +245,6 @@ def _as_codes(X: Any) -> NDArray[np.int16]:
     return np.asfortranarray(np.asarray(X), dtype=CODE_DTYPE)
 
 
-_DESCRIBED = ("aif360", "fairlearn")
 _TRANSFORMERS = "sklearn"
 UNREACHABLE = {
     f"{library}:{name}": reason
@@ -300,24 +272,25 @@ def foreign_technique(name: str) -> type[Foreign]:
         )
     if library == _TRANSFORMERS:
         return _module(library).technique_of(name, rest)  # type: ignore[no-any-return]
-    if library not in _DESCRIBED:
-        raise UnknownNameError("library of techniques", library, (*_DESCRIBED, _TRANSFORMERS))
-    module = _module(library)
+    module = _module("libraries")
+    if library not in module.DESCRIPTIONS:
+        raise UnknownNameError("library of techniques", library, (*module.DESCRIPTIONS, _TRANSFORMERS))
     if name in UNREACHABLE:
         raise DeclinedError(f"{name!r} cannot be run as a technique: {UNREACHABLE[name]}")
-    if rest not in module.DESCRIPTIONS:
-        raise UnknownNameError(f"technique of {library}", rest, module.DESCRIPTIONS)
-    return _class_of(name, module.DESCRIPTIONS[rest], module.__name__)
+    if rest not in module.DESCRIPTIONS[library]:
+        raise UnknownNameError(f"technique of {library}", rest, module.DESCRIPTIONS[library])
+    return _class_of(name, module.DESCRIPTIONS[library][rest], module.__name__)
 
 
 def list_foreign() -> dict[str, type[Foreign]]:
     """Return the techniques of other libraries by name: aif360's and fairlearn's."""
-    names = (f"{library}:{name}" for library in _DESCRIBED for name in _module(library).DESCRIPTIONS)
+    libraries = _module("libraries").DESCRIPTIONS.items()
+    names = [f"{library}:{name}" for library, techniques in libraries for name in techniques]
     return {name: foreign_technique(name) for name in names}
 
 
-def _module(library: str) -> ModuleType:
-    return importlib.import_module(f"benchmark.techniques._foreign_{library}")
+def _module(part: str) -> ModuleType:
+    return importlib.import_module(f"benchmark.techniques._foreign_{part}")
 
 
 def _class_of(name: str, description: Description, module: str) -> type[Foreign]:

@@ -1,10 +1,11 @@
-"""Adapters of AIF360's techniques."""
+"""Adapters of AIF360's and fairlearn's techniques."""
 
 from __future__ import annotations
 
 import os
 import tempfile
 from collections.abc import Callable, Mapping
+from importlib import import_module
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
@@ -14,17 +15,7 @@ from numpy.typing import NDArray
 from benchmark.data.table import Table
 from benchmark.errors import DeclinedError
 from benchmark.techniques._foreign import (
-    CONSTRAINTS,
-    COUNT,
-    GRADIENT,
-    GRID,
-    ORDINAL,
-    REDUCED,
-    SHARE,
     STATES,
-    TREATMENT,
-    TWO_GROUPS,
-    WEIGHT,
     Codes,
     Description,
     Rules,
@@ -46,6 +37,7 @@ from benchmark.techniques.base import (
 from benchmark.techniques.encoding import Treatment
 from benchmark.techniques.optimized_preprocessing import most_informative
 from benchmark.techniques.post_processing import Adjustment, Scored
+from benchmark.techniques.threshold_optimizer import optimized
 
 _FAVORED = "favored"  # AIF360's privileged group: everyone outside of the deprived group
 _GROUPS = {"unprivileged_groups": [{_FAVORED: 0.0}], "privileged_groups": [{_FAVORED: 1.0}]}
@@ -256,7 +248,7 @@ def _prejudice_remover(technique: Any, train: Table, tools: Tools) -> Predictor:
     return Predictor(lambda test: answer(test)[0] == 1, lambda test: answer(test)[1])
 
 
-def _reduction(name: str) -> Callable[[Any, Table, Tools], Predictor]:
+def _aif360_reduction(name: str) -> Callable[[Any, Table, Tools], Predictor]:
     """Return a function that trains the experiment's classifier on the library's costs."""
 
     def run(technique: Any, train: Table, tools: Tools) -> Predictor:
@@ -293,6 +285,124 @@ def _post(name: str) -> Callable[[Any, Scored, Tools], Adjustment]:
     return run
 
 
+# fairlearn
+
+
+def _fit_to_groups(model: Any, X: NDArray[Any], train: Table, seed: int) -> None:
+    """Fit a model of the library to features, shape (n_rows, n_features), labels and groups."""
+    with enclosed(seed):
+        model.fit(X, train.y.astype(int), sensitive_features=train.deprived.astype(int))
+
+
+def _correlation_remover(technique: Any, train: Table, tools: Tools) -> Prepared:
+    encoding = encoded(train, technique.treatment)
+    remover_class = library("fairlearn.preprocessing.CorrelationRemover")
+    remover = remover_class(sensitive_feature_ids=[0], **technique.options)
+
+    def rows(table: Table) -> Array:
+        return np.column_stack([table.deprived, encoding.features(table)])
+
+    with enclosed():
+        remover.fit(rows(train))
+    return recoded(train, lambda table: remover.transform(rows(table)), technique.states)
+
+
+def _prototypes(technique: Any, train: Table, tools: Tools) -> Prepared:
+    encoding, seed = encoded(train, technique.treatment), new_seed(tools)
+    learner_class = library("fairlearn.preprocessing.PrototypeRepresentationLearner")
+    learner = learner_class(**technique.options, random_state=seed)
+    _fit_to_groups(learner, encoding.features(train), train, seed)
+    return recoded(train, lambda table: learner.transform(encoding.features(table)), technique.states)
+
+
+def _fairlearn_reduction(name: str) -> Callable[[Any, Table, Tools], Predictor]:
+    def run(technique: Any, train: Table, tools: Tools) -> Predictor:
+        columns, seed, options = list(train.schema.insensitive_indices), new_seed(tools), technique.options
+        bound = options.pop("difference_bound")
+        constraints = library(f"fairlearn.reductions.{options.pop('constraints')}")(difference_bound=bound)
+        cardinalities = train.schema.cardinalities[columns]
+        estimator = Codes(lambda: tools.classifier(cardinalities), technique.name)
+        reduction = library(f"fairlearn.reductions.{name}")(estimator, constraints, **options)
+        _fit_to_groups(reduction, features_of(train, columns), train, seed)
+
+        def predict(test: Table) -> NDArray[np.bool_]:
+            with enclosed(seed):  # a lottery draws from NumPy's global generator by default
+                return np.asarray(np.asarray(reduction.predict(features_of(test, columns))) == 1)
+
+        return Predictor(predict)
+
+    return run
+
+
+def _threshold_optimizer(technique: Any, held_out: Scored, tools: Tools) -> Adjustment:
+    seed = new_seed(tools)
+    with enclosed(seed):
+        learned = optimized(held_out, seed, **technique.options)
+
+    def adjust(test: Scored) -> NDArray[np.bool_]:
+        with enclosed(seed):
+            return learned(test)
+
+    return adjust
+
+
+def _adversarial(technique: Any, train: Table, tools: Tools) -> Predictor:
+    from benchmark.techniques.adversarial import one_torch_thread
+
+    torch: Any = import_module("torch")
+    encoding = encoded(train, technique.treatment, use_sensitive=True)
+    seed, options = new_seed(tools), technique.options
+    units = options.pop("units")
+    classifier_class = library("fairlearn.adversarial.AdversarialFairnessClassifier")
+    classifier = classifier_class(
+        backend="torch",
+        predictor_model=[units] if units else [],
+        adversary_model=[],
+        random_state=seed,
+        **options,
+    )
+    state = torch.random.get_rng_state()
+    try:
+        with one_torch_thread(torch):
+            torch.manual_seed(seed)
+            _fit_to_groups(classifier, encoding.features(train), train, seed)
+    finally:
+        torch.random.set_rng_state(state)
+
+    def predict(test: Table) -> NDArray[np.bool_]:
+        with enclosed(seed), one_torch_thread(torch):
+            return np.asarray(np.ravel(classifier.predict(encoding.features(test))) == 1)
+
+    return Predictor(predict)
+
+
+_SHARE = Annotated[float, Interval(0, 1)]
+_WEIGHT = Annotated[float, Interval(0)]
+_COUNT = Annotated[int, Interval(1, 100_000)]
+_PARITIES = Literal[
+    "DemographicParity",
+    "EqualizedOdds",
+    "TruePositiveRateParity",
+    "FalsePositiveRateParity",
+    "ErrorRateParity",
+]
+# Parameters and declarations of several techniques.
+_TREATMENT: Rules = {"treatment": (Treatment, "categorical")}
+_ORDINAL: Rules = {"treatment": (Treatment, "ordinal")}
+_CONSTRAINTS: Rules = {"constraints": (_PARITIES, "DemographicParity")}
+_GRADIENT: Rules = {
+    "eps": (Annotated[float, Interval(0.001, 1)], 0.01),
+    "max_iter": (_COUNT, 50),
+    "eta0": (_WEIGHT, 2.0),
+    "run_linprog_step": (bool, True),
+}
+_GRID: Rules = {
+    "constraint_weight": (_SHARE, 0.5),
+    "grid_size": (_COUNT, 10),
+    "grid_limit": (_WEIGHT, 2.0),
+}
+_REDUCED = {"randomised": True, "needs_weights": True, "produces_scores": False}
+_TWO_GROUPS = {"needs_two_groups": "there are no groups to compare"}
 _COST: Rules = {"cost_constraint": (Literal["weighted", "fnr", "fpr"], "weighted")}
 _LOTS = {"randomised": True}
 _WEIGHTED = {"needs_weights": True}
@@ -301,63 +411,63 @@ _LABELS_ONLY = {"produces_scores": False}
 
 
 def _reduced(name: str, ours: str, parameters: Rules) -> Description:
-    rules: Rules = {**CONSTRAINTS, "drop_prot_attr": (bool, True), **parameters}
-    return Description(ours, _reduction(name), "in", rules, {"fairlearn": "fairlearn"}, REDUCED)
+    rules: Rules = {**_CONSTRAINTS, "drop_prot_attr": (bool, True), **parameters}
+    return Description(ours, _aif360_reduction(name), "in", rules, {"fairlearn": "fairlearn"}, _REDUCED)
 
 
-DESCRIPTIONS: dict[str, Description] = {
-    "Reweighing": Description("reweighing", _reweighing, "pre", declares={**_WEIGHTED, **TWO_GROUPS}),
+_AIF360: dict[str, Description] = {
+    "Reweighing": Description("reweighing", _reweighing, "pre", declares={**_WEIGHTED, **_TWO_GROUPS}),
     "DisparateImpactRemover": Description(
         "repair",
         _disparate_impact,
         "pre",
-        {"repair_level": (SHARE, 1.0), "treatment": (Treatment, "schema"), **STATES},
+        {"repair_level": (_SHARE, 1.0), "treatment": (Treatment, "schema"), **STATES},
         needs={"BlackBoxAuditing": "BlackBoxAuditing"},
-        declares=TWO_GROUPS,
+        declares=_TWO_GROUPS,
     ),
     "LFR": Description(
         "lfr",
         _representations,
         "pre",
         {
-            "k": (COUNT, 5),
-            "Ax": (WEIGHT, 0.01),
-            "Ay": (WEIGHT, 1.0),
-            "Az": (WEIGHT, 50.0),
-            "maxiter": (COUNT, 5000),
-            "maxfun": (COUNT, 5000),
-            "threshold": (SHARE, 0.5),
-            **ORDINAL,  # with indicators, numerical derivatives take minutes and end in one answer for all
+            "k": (_COUNT, 5),
+            "Ax": (_WEIGHT, 0.01),
+            "Ay": (_WEIGHT, 1.0),
+            "Az": (_WEIGHT, 50.0),
+            "maxiter": (_COUNT, 5000),
+            "maxfun": (_COUNT, 5000),
+            "threshold": (_SHARE, 0.5),
+            **_ORDINAL,  # with indicators, numerical derivatives take minutes and end in one answer for all
             **STATES,
         },
-        declares={**_LOTS, **_BLIND, **TWO_GROUPS},
+        declares={**_LOTS, **_BLIND, **_TWO_GROUPS},
     ),
     "OptimPreproc": Description(
         "optimized_preprocessing",
         _optimized,
         "pre",
-        {"n_features": (Annotated[int, Interval(1, 4)], 2), "epsilon": (SHARE, 0.05)},
+        {"n_features": (Annotated[int, Interval(1, 4)], 2), "epsilon": (_SHARE, 0.05)},
         needs={"cvxpy": "cvxpy"},
-        declares={**_LOTS, **TWO_GROUPS},
+        declares={**_LOTS, **_TWO_GROUPS},
     ),
     "ExponentiatedGradientReduction": _reduced(
-        "ExponentiatedGradientReduction", "exponentiated_gradient", GRADIENT
+        "ExponentiatedGradientReduction", "exponentiated_gradient", _GRADIENT
     ),
-    "GridSearchReduction": _reduced("GridSearchReduction", "grid_search", GRID),
+    "GridSearchReduction": _reduced("GridSearchReduction", "grid_search", _GRID),
     "GerryFairClassifier": Description(
         "gerry_fair",
         _model("GerryFairClassifier", group_shown=True),
         "in",
         {
-            "C": (WEIGHT, 10.0),
-            "max_iters": (COUNT, 10),
-            "gamma": (WEIGHT, 0.01),
+            "C": (_WEIGHT, 10.0),
+            "max_iters": (_COUNT, 10),
+            "gamma": (_WEIGHT, 0.01),
             "fairness_def": (Literal["FP", "FN"], "FP"),
-            **TREATMENT,
+            **_TREATMENT,
         },
         declares={
             **_LABELS_ONLY,
-            **TWO_GROUPS,
+            **_TWO_GROUPS,
             # With C = 0 the auditor's complaints cost nothing.
             "unconstrained": {"C": 0.0, "fairness_def": "FP", "gamma": 0.01, "max_iters": 10},
         },
@@ -367,15 +477,15 @@ DESCRIPTIONS: dict[str, Description] = {
         # With the group among the features the library finds no classifier and fails.
         _model("MetaFairClassifier", group_shown=False, seed=None),
         "in",
-        {"tau": (SHARE, 0.8), "type": (Literal["fdr", "sr"], "fdr"), **ORDINAL},
-        declares={**_LOTS, **_BLIND, **_LABELS_ONLY, **TWO_GROUPS},
+        {"tau": (_SHARE, 0.8), "type": (Literal["fdr", "sr"], "fdr"), **_ORDINAL},
+        declares={**_LOTS, **_BLIND, **_LABELS_ONLY, **_TWO_GROUPS},
     ),
     "PrejudiceRemover": Description(
         "prejudice_remover",
         _prejudice_remover,
         "in",
-        {"eta": (WEIGHT, 1.0), **TREATMENT},
-        declares={**TWO_GROUPS, "unconstrained": {"eta": 0.0}},
+        {"eta": (_WEIGHT, 1.0), **_TREATMENT},
+        declares={**_TWO_GROUPS, "unconstrained": {"eta": 0.0}},
     ),
     "EqOddsPostprocessing": Description("equalized_odds", _post("EqOddsPostprocessing"), "post"),
     "CalibratedEqOddsPostprocessing": Description(
@@ -386,10 +496,10 @@ DESCRIPTIONS: dict[str, Description] = {
         _post("RejectOptionClassification"),
         "post",
         {
-            "low_class_thresh": (SHARE, 0.01),
-            "high_class_thresh": (SHARE, 0.99),
-            "num_class_thresh": (COUNT, 100),
-            "num_ROC_margin": (COUNT, 50),
+            "low_class_thresh": (_SHARE, 0.01),
+            "high_class_thresh": (_SHARE, 0.99),
+            "num_class_thresh": (_COUNT, 100),
+            "num_ROC_margin": (_COUNT, 50),
             "metric_name": (
                 Literal[
                     "Statistical parity difference",
@@ -403,3 +513,98 @@ DESCRIPTIONS: dict[str, Description] = {
         },
     ),
 }
+
+_BOUNDED: Rules = {**_CONSTRAINTS, "difference_bound": (Annotated[float, Interval(0.001, 1)], 0.01)}
+_UNAWARE = {**_REDUCED, "needs_sensitive": False}
+
+_FAIRLEARN: dict[str, Description] = {
+    "CorrelationRemover": Description(
+        "correlation_remover",
+        _correlation_remover,
+        "pre",
+        {"alpha": (_SHARE, 1.0), **_TREATMENT, **STATES},
+        declares=_TWO_GROUPS,
+    ),
+    "PrototypeRepresentationLearner": Description(
+        "lfr",
+        _prototypes,
+        "pre",
+        {
+            "n_prototypes": (_COUNT, 2),
+            "reconstruct_weight": (_WEIGHT, 1.0),
+            "target_weight": (_WEIGHT, 1.0),
+            "fairness_weight": (_WEIGHT, 1.0),
+            "tol": (_WEIGHT, 1e-6),
+            "max_iter": (_COUNT, 1000),
+            **_ORDINAL,
+            **STATES,
+        },
+        declares={"randomised": True, "needs_sensitive": False, **_TWO_GROUPS},
+    ),
+    "ExponentiatedGradient": Description(
+        "exponentiated_gradient",
+        _fairlearn_reduction("ExponentiatedGradient"),
+        "in",
+        {**_BOUNDED, **_GRADIENT},
+        declares=_UNAWARE,
+    ),
+    "GridSearch": Description(
+        "grid_search",
+        _fairlearn_reduction("GridSearch"),
+        "in",
+        {**_BOUNDED, **_GRID},
+        declares=_UNAWARE,
+    ),
+    "ThresholdOptimizer": Description(
+        "threshold_optimizer",
+        _threshold_optimizer,
+        "post",
+        {
+            "constraints": (
+                Literal[
+                    "demographic_parity",
+                    "equalized_odds",
+                    "false_negative_rate_parity",
+                    "false_positive_rate_parity",
+                    "selection_rate_parity",
+                    "true_negative_rate_parity",
+                    "true_positive_rate_parity",
+                ],
+                "demographic_parity",
+            ),
+            "objective": (
+                Literal[
+                    "accuracy_score",
+                    "balanced_accuracy_score",
+                    "selection_rate",
+                    "true_positive_rate",
+                    "true_negative_rate",
+                ],
+                "accuracy_score",
+            ),
+            "grid_size": (_COUNT, 1000),
+            "flip": (bool, False),
+        },
+    ),
+    "AdversarialFairnessClassifier": Description(
+        "adversarial",
+        _adversarial,
+        "in",
+        {
+            "constraints": (Literal["demographic_parity", "equalized_odds"], "demographic_parity"),
+            "learning_rate": (Annotated[float, Interval(1e-6, 1)], 0.001),
+            "alpha": (_WEIGHT, 1.0),
+            "epochs": (_COUNT, 1),
+            "batch_size": (_COUNT, 32),
+            "shuffle": (bool, False),
+            "units": (Annotated[int, Interval(0, 1024)], 0),  # of the predictor's hidden layer
+            **_TREATMENT,
+        },
+        needs={"torch": "torch"},
+        declares={"randomised": True, "produces_scores": False, **_TWO_GROUPS},
+    ),
+}
+
+
+DESCRIPTIONS = {"aif360": _AIF360, "fairlearn": _FAIRLEARN}
+"""Techniques of both libraries, by library and name."""
