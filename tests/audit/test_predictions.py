@@ -50,7 +50,6 @@ def test_text_of_a_file_and_what_is_odd_about_it(tmp_path: Path) -> None:
     frame = read_predictions(write(tmp_path / "a.csv", f"y;p;s;sex\n{rows}".encode("latin-1")))
     found = prepared(frame, score="s", **ROLES)
     assert found.predictions["sex"].names == ("ä",)
-    assert found.predictions["sex"].y_score is not None
     assert found.predictions["sex"].y_score[3] == 0.3
     assert [note for note in found.notes if "CP1252, which is a guess" in note]
     assert "Numbers of s: '0,9' is read as 0.9." in found.notes
@@ -58,14 +57,10 @@ def test_text_of_a_file_and_what_is_odd_about_it(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("name", ["s", "1", "decile score"])
 def test_a_name_that_looks_numbered_is_no_repeated_one(name: str, tmp_path: Path) -> None:
-    named, row = {"y", "p", "sex", name}, "1,0,f,0.5,0.7\n"
-    frame = read_predictions(write(tmp_path / "a.csv", f"y,p,sex,{name},{name}.1\n{row}"), named=named)
+    file = write(tmp_path / "a.csv", f"y,p,sex,{name},{name}.1\n1,0,f,0.5,0.7\n")
+    frame = read_predictions(file, named={"y", "p", "sex", name})
     assert frame[name].tolist() == ["0.5"]
     assert frame.attrs["betabench_remarks"] == ()
-    with pytest.raises(DataError, match=f"Got: '{name}' more than once"):
-        read_predictions(write(tmp_path / "b.csv", f"y,p,sex,{name},{name}\n{row}"), named=named)
-    other = read_predictions(write(tmp_path / "b.csv", f"y,p,sex,{name},{name}\n{row}"), named={"y"})
-    assert other.attrs["betabench_remarks"] == (f"Columns of the same name are numbered: {name}.1.",)
 
 
 @pytest.mark.parametrize("column", ["y", "p", "sex"])
@@ -133,20 +128,16 @@ def test_parquet_without_its_package_names_the_extra(tmp_path: Path, monkeypatch
 
 
 @pytest.mark.parametrize(
-    "as_type",
+    "label",
     [
-        lambda v: pd.Categorical(v, categories=[1, 0, 7]),
-        lambda v: pd.array(v, dtype="Int8"),
-        lambda v: pd.array([bool(x) for x in v], dtype="boolean"),
-        lambda v: pd.array([str(x) for x in v], dtype="string"),
-        lambda v: np.array(v, dtype=np.float32),
-        lambda v: pd.array(v, dtype="int64[pyarrow]"),
+        pd.Categorical(LABEL, categories=[1, 0, 7]),
+        pd.array([bool(y) for y in LABEL], dtype="boolean"),
+        pd.array([str(y) for y in LABEL], dtype="string"),
+        *(pd.array(LABEL, dtype=kind) for kind in ("Int8", "float32", "int64[pyarrow]")),
     ],
 )
-def test_outcomes_of_any_dtype(as_type: Any) -> None:
-    found = prepared(table(y=as_type(LABEL)), **ROLES).predictions["sex"]
-    assert found.y_true is not None
-    assert found.y_true.astype(int).tolist() == LABEL
+def test_outcomes_of_any_dtype(label: Any) -> None:
+    found = prepared(table(y=label), **ROLES).predictions["sex"]
     assert found.counts.rows.tolist() == [[[0, 1], [1, 1]], [[2, 0], [0, 1]]]
     assert found.names == ("f", "m")
 
@@ -168,8 +159,6 @@ def test_label_and_prediction_are_matched_by_side(number: int, further: int) -> 
     ]:
         ready = prepared(frame, favorable=favorable, **ROLES)
         found = ready.predictions["sex"]
-        assert found.y_true is not None
-        assert found.y_pred is not None
         assert (found.y_true == (np.array(LABEL) == side)).all()
         assert (found.y_pred == (np.array(PREDICTION) == side)).all()
         for role, coding in (("label", of_label), ("prediction", of_prediction)):
@@ -182,8 +171,6 @@ def test_a_column_may_mix_clear_codings() -> None:
     mixed = table(y=["1", "true", "No"] * 2, p=pd.Series([0, True, "yes"] * 2, dtype=object))
     for favorable, side in ((None, True), (1, True), ("no", False)):
         found = prepared(mixed, favorable=favorable, **ROLES).predictions["sex"]
-        assert found.y_true is not None
-        assert found.y_pred is not None
         assert (found.y_true == side).tolist() == [True, True, False] * 2
         assert (found.y_pred == side).tolist() == [False, True, True] * 2
 
@@ -399,9 +386,7 @@ def test_strata_and_features_reach_the_metrics() -> None:
         features=["a", "b"],
         **ROLES,
     ).predictions["sex"]
-    assert found.strata is not None
     assert found.strata.tolist() == [0, 1, 0, 1, 0, 1]
-    assert found.features is not None
     assert found.features[3].tolist() == [3, 1.5]
 
 
@@ -443,5 +428,4 @@ def test_values_of_a_typed_frame_are_believed(tmp_path: Path) -> None:
         assert prepared(typed, **ROLES).predictions["sex"].names == (MISSING, "NA", "None", "nan", "null")
     named = table(y=["NA", "EU"] * 3, p=["NA", "EU", "EU"] * 2)
     found = prepared(named, favorable="NA", **ROLES).predictions["sex"]
-    assert found.y_true is not None
     assert found.y_true.tolist() == [True, False] * 3
