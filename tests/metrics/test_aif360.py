@@ -11,7 +11,8 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from benchmark.metrics import Equivalent, Metric, Predictions, evaluate, list_metrics, measure
+from benchmark.metrics import Equivalent, Metric, evaluate, list_metrics, measure
+from tests.helpers.metric_properties import as_pair, cases, random_rows
 
 HERE = "tests/metrics/test_aif360.py::"
 TESTS = ("test_rates", "test_two_groups", "test_all_groups")
@@ -26,27 +27,6 @@ EXCLUDED = {
     "power": "a count: the true positives",
     "rich_subgroup": "searches for a subgroup; it measures none that is given",
 }
-
-
-def cases(test: str) -> list[Any]:
-    return [
-        pytest.param(item, equivalent, id=f"{item.name}-{equivalent.name}")
-        for item in list_metrics().values()
-        for equivalent in item.equivalents
-        if equivalent.source == "AIF360" and equivalent.test == HERE + test
-    ]
-
-
-@cache
-def random_rows(n_groups: int) -> Predictions:
-    """Return weighted rows whose groups differ in size, labels, predictions and scores."""
-    rng = np.random.default_rng(3)
-    codes = rng.choice(n_groups, 900, p=np.arange(1, n_groups + 1) / np.arange(1, n_groups + 1).sum())
-    y_true = rng.random(900) < 0.3 + 0.1 * codes
-    y_score = np.clip(rng.normal(0.35 + 0.2 * y_true + 0.05 * codes, 0.25), 0, 1)
-    return Predictions(
-        codes, tuple("abcde"[:n_groups]), y_true, y_score > 0.5, y_score, sample_weight=rng.random(900) + 0.5
-    )
 
 
 def classes() -> tuple[type, type]:
@@ -93,21 +73,7 @@ def of_ours(value: float, equivalent: Equivalent) -> float:
     return {"same": value, "negated": -value}[equivalent.relation]
 
 
-def as_pair(metric: str) -> dict[str, float]:
-    """Return a metric of two groups by :func:`evaluate`, the first as the deprived one."""
-    rows = random_rows(2)
-    found = evaluate(
-        rows.y_true,
-        rows.y_pred,
-        rows.codes == 0,
-        metrics=[metric],
-        y_score=rows.y_score,
-        sample_weight=rows.sample_weight,
-    )
-    return dict(found.values)
-
-
-@pytest.mark.parametrize(("item", "equivalent"), cases("test_rates"))
+@pytest.mark.parametrize(("item", "equivalent"), cases("AIF360", HERE + "test_rates"))
 def test_rates(item: Metric, equivalent: Equivalent) -> None:
     for n_groups in (2, 5):
         found = measure(random_rows(n_groups), [item.name])
@@ -119,14 +85,14 @@ def test_rates(item: Metric, equivalent: Equivalent) -> None:
         f"{item.name}[deprived]": theirs(equivalent.name, 2, [0], [1], privileged=False),
         f"{item.name}[favored]": theirs(equivalent.name, 2, [0], [1], privileged=True),
     }
-    assert as_pair(item.name) == pytest.approx(expected_pair, abs=1e-9)
+    assert as_pair(random_rows(2), item.name, 0) == pytest.approx(expected_pair, abs=1e-9)
 
 
-@pytest.mark.parametrize(("item", "equivalent"), cases("test_two_groups"))
+@pytest.mark.parametrize(("item", "equivalent"), cases("AIF360", HERE + "test_two_groups"))
 def test_two_groups(item: Metric, equivalent: Equivalent) -> None:
     """AIF360 compares two groups: with five, each with the others together, or with a reference group."""
     expected = theirs(equivalent.name, 2, [0], [1])
-    (pair,) = as_pair(item.name).values()
+    (pair,) = as_pair(random_rows(2), item.name, 0).values()
     if item.compare != "against_reference":
         assert of_ours(pair, equivalent) == pytest.approx(expected, abs=1e-9)
     first, *_ = measure(random_rows(2), [item.name], reference="b")
@@ -140,14 +106,14 @@ def test_two_groups(item: Metric, equivalent: Equivalent) -> None:
                 assert of_ours(ours.value, equivalent) == pytest.approx(expected, abs=1e-9)
 
 
-@pytest.mark.parametrize(("item", "equivalent"), cases("test_all_groups"))
+@pytest.mark.parametrize(("item", "equivalent"), cases("AIF360", HERE + "test_all_groups"))
 def test_all_groups(item: Metric, equivalent: Equivalent) -> None:
     for n_groups in (2, 5):
         (ours,) = measure(random_rows(n_groups), [item.name])
         expected = theirs(equivalent.name, n_groups, [0], [1])
         assert of_ours(ours.value, equivalent) == pytest.approx(expected, abs=1e-9)
         assert expected != 0
-    assert of_ours(as_pair(item.name)[item.name], equivalent) == pytest.approx(
+    assert of_ours(as_pair(random_rows(2), item.name, 0)[item.name], equivalent) == pytest.approx(
         theirs(equivalent.name, 2, [0], [1]), abs=1e-9
     )
 

@@ -15,11 +15,11 @@ from benchmark.metrics import (
     Equivalent,
     Metric,
     Predictions,
-    evaluate,
     get_metric,
     list_metrics,
     measure,
 )
+from tests.helpers.metric_properties import as_pair, cases, random_rows
 
 HERE = "tests/metrics/test_fairlearn.py::"
 EXCLUDED = {
@@ -35,31 +35,6 @@ WITH_ARGUMENTS: dict[str, Callable[..., float]] = {
 }
 
 
-def cases(test: str) -> list[Any]:
-    return [
-        pytest.param(item, equivalent, id=f"{item.name}-{equivalent.name}")
-        for item in list_metrics().values()
-        for equivalent in item.equivalents
-        if equivalent.source == "fairlearn" and equivalent.test == HERE + test
-    ]
-
-
-def random_rows(n_groups: int, *, weighted: bool, seed: int = 1) -> Predictions:
-    """Return rows whose groups differ in size, labels, predictions and scores, tied ones among them."""
-    rng = np.random.default_rng(seed)
-    codes = rng.choice(n_groups, 900, p=np.arange(1, n_groups + 1) / np.arange(1, n_groups + 1).sum())
-    y_true = rng.random(900) < 0.3 + 0.1 * codes
-    y_score = np.clip(rng.normal(0.35 + 0.2 * y_true + 0.05 * codes, 0.25), 0.01, 0.99).round(2)
-    return Predictions(
-        codes,
-        tuple("abcde"[:n_groups]),
-        y_true,
-        y_score > 0.5,
-        y_score,
-        sample_weight=rng.integers(1, 5, 900) / 2 if weighted else None,
-    )
-
-
 def theirs_of(name: str) -> Callable[..., Any]:
     return WITH_ARGUMENTS.get(name) or getattr(fairlearn.metrics, name)
 
@@ -69,21 +44,8 @@ def predicted(item: Metric, rows: Predictions) -> Any:
     return rows.y_score if "y_score" in item.needs else rows.y_pred.astype(int)  # type: ignore[union-attr]
 
 
-def as_pair(rows: Predictions, metric: str) -> dict[str, float]:
-    """Return a metric of two groups by :func:`evaluate`, the second as the deprived one."""
-    found = evaluate(
-        rows.y_true,
-        rows.y_pred,
-        rows.codes == 1,
-        metrics=[metric],
-        y_score=rows.y_score,
-        sample_weight=rows.sample_weight,
-    )
-    return dict(found.values)
-
-
 @pytest.mark.parametrize("weighted", [False, True])
-@pytest.mark.parametrize(("item", "equivalent"), cases("test_rates"))
+@pytest.mark.parametrize(("item", "equivalent"), cases("fairlearn", HERE + "test_rates"))
 def test_rates(item: Metric, equivalent: Equivalent, weighted: bool) -> None:
     for n_groups in (2, 5):
         rows = random_rows(n_groups, weighted=weighted)
@@ -95,7 +57,7 @@ def test_rates(item: Metric, equivalent: Equivalent, weighted: bool) -> None:
             sample_params={"sample_weight": rows.sample_weight} if weighted else None,
         ).by_group.to_dict()
         assert {m.group: m.value for m in measure(rows, [item.name])} == pytest.approx(expected, abs=1e-9)
-    pair = as_pair(random_rows(2, weighted=weighted), item.name)
+    pair = as_pair(random_rows(2, weighted=weighted), item.name, 1)
     expected = fairlearn_pair(item, equivalent, weighted)
     assert pair == pytest.approx(expected, abs=1e-9)
 
@@ -111,7 +73,7 @@ def fairlearn_pair(item: Metric, equivalent: Equivalent, weighted: bool) -> dict
 
 
 @pytest.mark.parametrize("weighted", [False, True])
-@pytest.mark.parametrize(("item", "equivalent"), cases("test_between_groups"))
+@pytest.mark.parametrize(("item", "equivalent"), cases("fairlearn", HERE + "test_between_groups"))
 def test_between_groups(item: Metric, equivalent: Equivalent, weighted: bool) -> None:
     for n_groups in (2, 5):
         rows = random_rows(n_groups, weighted=weighted)
@@ -125,14 +87,14 @@ def test_between_groups(item: Metric, equivalent: Equivalent, weighted: bool) ->
         assert ours.value == pytest.approx(expected, abs=1e-9)
         assert 0 < expected < (math.inf if "loss" in item.name else 1)  # else the rows would prove little
         if n_groups == 2:
-            assert as_pair(rows, item.name) == {item.name: pytest.approx(expected, abs=1e-9)}
+            assert as_pair(rows, item.name, 1) == {item.name: pytest.approx(expected, abs=1e-9)}
 
 
 def test_every_metric_of_fairlearn_is_covered() -> None:
     here = {
         case.values[1].name.partition("(")[0]
         for t in ("test_rates", "test_between_groups")
-        for case in cases(t)
+        for case in cases("fairlearn", HERE + t)
     }
     public = set(fairlearn.metrics.__all__)
     assert public - here == set(EXCLUDED) & public  # older versions have fewer
