@@ -32,7 +32,7 @@ from benchmark.data.draft import about_numbers
 from benchmark.data.files import read_frame, refuse_repeated
 from benchmark.data.reading import DoubtError
 from benchmark.errors import DataError, ExperimentError, UnknownNameError
-from benchmark.file_options import MOST_MB
+from benchmark.file_options import FileOptions
 from benchmark.metrics import Predictions
 from benchmark.text.words import as_number, as_text
 
@@ -48,8 +48,8 @@ _NUMBERS = ("score", "weight", "feature")
 def read_predictions(
     path: Path | str,
     *,
+    named: Set[str] = frozenset(),
     known: Mapping[str, Set[str]] | None = None,
-    max_mb: float = MOST_MB,
     **reading: Any,
 ) -> pd.DataFrame:
     """Return a table of predictions, one row per person, from a file of CSV, Parquet, ARFF or Excel.
@@ -61,7 +61,7 @@ def read_predictions(
     Remarks for readers are in ``frame.attrs``. A DataError means that the file cannot be read, has no rows,
     or has a named column twice.
     """
-    frame = read_frame(Path(path), known=known, most_mb=max_mb, **reading)
+    frame = read_frame(Path(path), FileOptions.of(**reading), named, known)
     for name in known or ():
         if name not in frame:
             raise UnknownNameError("column", name, map(str, frame.columns))

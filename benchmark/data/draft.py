@@ -91,15 +91,7 @@ def draft(data: pd.DataFrame | str | Path, file_options: FileOptions, folder: Pa
     label, sensitive, person = file_options.label.strip(), file_options.sensitive.strip(), file_options.person
     file_options = replace(file_options, label=label, sensitive=sensitive)
     if isinstance(data, str | Path):
-        table = read_table(
-            Path(data),
-            folder,
-            most_mb=file_options.max_mb,
-            encoding=file_options.encoding,
-            sheet=file_options.sheet,
-            without_lines=file_options.without_lines,
-            named={*filter(None, (label, sensitive))},
-        )
+        table = read_table(Path(data), folder, file_options, {label, sensitive} - {""})
     else:
         table = frame_table(data, "data.csv")
     named = {
@@ -135,18 +127,13 @@ class _Drafting:
     def __init__(
         self, table: RawTable, file_options: FileOptions, named: Mapping[str, Sequence[str]]
     ) -> None:
-        self.table, self.file_options, self.named = table, file_options, named
+        self.table, self.file_options, self.named = table.decided(named), file_options, named
         self.label, self.sensitive = file_options.label, file_options.sensitive
         self.person = file_options.person
         self.names_groups = (file_options.deprived, file_options.favored) != (None, None)
         self.notes: list[str] = []  # warnings
         self.odd: list[str] = []  # values that may mean missing, as --missing takes them
-        self.numbers = dict(table.numbers)  # sentences on forms of numbers, also on what the user said
-        for name, both in table.unclear.items():
-            if (form := both.chosen(name, named)) is not None:
-                table.columns[name] = replace(table.columns[name], form=form)
-                self.numbers[name] = form.said(name, both.example)
-        self.raw = _without_missing(table.columns, file_options)  # at first with all rows
+        self.raw = _without_missing(self.table.columns, file_options)  # at first with all rows
         # Columns that seem to name people, with their numbers of values and rows.
         self.naming = {} if named["person"] else naming_people(self.raw, self.label, self.sensitive)
         outcome, groups = self._sides()
@@ -179,7 +166,7 @@ class _Drafting:
             what = f"Numbers are text, and so categories: {few(texts)}"
             self.notes.append(f"{what}. If they are no codes, pandas.to_numeric corrects them.")
         numeric = {column.name for column in columns if column.entry.get("kind") == "numeric"}
-        forms = (*self.table.remarks, *(text for name, text in self.numbers.items() if name in numeric))
+        forms = (*self.table.remarks, *(text for name, text in self.table.numbers.items() if name in numeric))
         n_file, parts_, notes = self.table.n_rows, tuple(parts), tuple(self.notes)
         reading = Reading(file, n_file, len(y), parts_, out, columns, forms, notes)
         roles = {
@@ -217,8 +204,7 @@ class _Drafting:
         groups, more = two_sides(group, likely, **given)
         if likely and groups == (None, None) and not more:
             groups, _ = two_sides(group, deprived=(likely,), favored=None)
-        named = {name for option in ("drop", "thousands", "decimals") for name in self.named[option]}
-        unclear = {name: both for name, both in self.table.unclear.items() if name not in named}
+        unclear = {name: both for name, both in self.table.unclear.items() if name not in self.named["drop"]}
         questions += [*more, *about_numbers(unclear), *self._about_twins()]
         if self.naming and self.person is None:
             found = [f"{name!r} ({n:,} values in {rows:,} rows)" for name, (n, rows) in self.naming.items()]

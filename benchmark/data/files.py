@@ -21,10 +21,10 @@ import zlib
 from array import array
 from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence, Set
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from datetime import datetime, time, timedelta
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal, NamedTuple
+from typing import TYPE_CHECKING, Any, Literal
 from xml.etree import ElementTree
 
 import numpy as np
@@ -35,7 +35,7 @@ from benchmark.data.raw import RawColumn, RawRows
 from benchmark.data.reading import DoubtError
 from benchmark.data.source import LARGEST, read_file
 from benchmark.errors import DataError, UnknownNameError
-from benchmark.file_options import MOST_MB
+from benchmark.file_options import FileOptions, Named
 from benchmark.text.words import few, values_in_list
 
 if TYPE_CHECKING:
@@ -49,11 +49,10 @@ _ARFF = re.compile(
     rb"(?:\xef\xbb\xbf)?(?:[ \t\r]*(?:%[^\n]*)?\n)*[ \t]*@(?:relation|attribute)\s", re.IGNORECASE
 )
 _RELATIONS = "xl/_rels/workbook.xml.rels"
+_TEXTS, _STYLES = "xl/sharedStrings.xml", "xl/styles.xml"  # parts that a workbook may lack
 _DATE_FORMATS = {*range(14, 23), *range(27, 37), *range(45, 48), *range(50, 59)}  # built into Excel
 _NO_DATE = re.compile(r'"[^"]*"|\\.|_.|\*.|\[(?![hms]+\])[^\]]*\]')  # texts, fillers and colors in a format
 _NUMBERS = ("integer", "floating", "mixed-integer-float", "decimal")
-_HIDDEN = re.compile(rb"""<(?:\w+:)?(?:row|col)\s[^>]*\bhidden=["'](?:1|true)["']""")
-_MERGED = re.compile(rb"""<(?:\w+:)?mergeCell\s+ref=["'][A-Z]+(\d+):[A-Z]+(\d+)["']""")
 _Row = tuple[int, list[str]]  # the number of its last line, and its values
 
 
@@ -67,84 +66,84 @@ class RawTable:
     # blanks around values.
     remarks: tuple[str, ...]
     numbers: Mapping[str, str]  # likewise, on forms of numbers, by column
-    unclear: Mapping[str, Unclear] = field(default_factory=dict)  # columns with two readings, by name
+    unclear: Mapping[str, Unclear]  # columns with two readings, by name
     # The other columns that the file calls by the same name, and whose values differ, by name.
-    twins: Mapping[str, Sequence[str]] = field(default_factory=dict)
+    twins: Mapping[str, Sequence[str]]
 
     @property
     def n_rows(self) -> int:
         """Number of rows."""
         return len(next(iter(self.columns.values())).rows)
 
+    def decided(self, named: Mapping[str, Sequence[str]]) -> RawTable:
+        """Return the table with unclear columns read as ``named``, by what their mark separates."""
+        columns, numbers, unclear = dict(self.columns), dict(self.numbers), dict(self.unclear)
+        for name, both in self.unclear.items():
+            if (form := both.chosen(name, named)) is not None:
+                del unclear[name]
+                columns[name] = replace(columns[name], form=form)
+                numbers[name] = form.said(name, both.example)
+        return replace(self, columns=columns, numbers=numbers, unclear=unclear)
+
 
 def read_table(
     path: Path,
     folder: Path,
-    *,
-    most_mb: float = MOST_MB,
+    file_options: FileOptions,
     named: Set[str] = frozenset(),
-    encoding: str | None = None,
-    sheet: str | None = None,
-    without_lines: str | Sequence[str] | None = None,
     content: bytes | None = None,
 ) -> RawTable:
     """Return the content of a file without a card: CSV, ARFF, an Excel workbook or Parquet, gzipped or not.
 
     ``folder`` is the card's, which names the file from there. The first line is the header, unless the
     ``named`` columns are called ``column_1``, ``column_2`` and so on. ``content`` is the unpacked file, where
-    it was read before. ``without_lines`` are numbers of lines that are no rows. A DataError says that the
-    file is missing, no table, or larger than ``most_mb``; a DoubtError asks for the ``encoding``, or whether
-    lines that do not fit the header are rows.
+    it was read before. A DataError says that the file is missing, no table, or too large; a DoubtError asks
+    for the encoding or the sheet, or whether lines that do not fit the header are rows.
     """
-    content = _content(path, most_mb) if content is None else content
-    kind = _kind(content, path)
+    content = _content(path, file_options) if content is None else content
+    kind, location, sheet = _kind(content, path), str(path), file_options.sheet
     size = len(content) if len(content) > LARGEST else None  # the card must allow so much to be unpacked
-    file = SourceFile(path=_from(path, folder), size=size, without_lines=_line_numbers(without_lines))
-    source = Source(files=(file,), format=kind)
-    remarks = []
-    if kind in ("csv", "arff"):
-        used = encoding or _encoding(content, path)
-        source = source.model_copy(update={"encoding": used})
-        if used == "cp1252" != encoding:
+    without = _line_numbers(file_options.without_lines)
+    file = SourceFile(path=_from(path, folder), size=size, without_lines=without)
+    source, remarks = Source(files=(file,), format=kind), list[str]()
+    if kind == "parquet":
+        return _table(read_rows(content, source, file, location), source, path)
+    if kind != "xlsx":
+        encoding = file_options.encoding or _encoding(content, path)
+        source = source.model_copy(update={"encoding": encoding})
+        if encoding == "cp1252" != file_options.encoding:
             guess = "which is a guess: look at letters with accents. If they are wrong, add --encoding NAME"
             remarks.append(f"The text is CP1252, {guess}.")
-    location = str(path)
-    sheets = sheet_names(content) if kind == "xlsx" else []
     if sheet is not None:
-        if sheet not in sheets:
-            raise UnknownNameError("sheet", sheet, sheets)
+        if kind != "xlsx":
+            raise UnknownNameError("sheet", sheet, [])
         source = source.model_copy(update={"sheet": sheet})
-    elif len(sheets) > 1:
-        remarks.append(f"Of {len(sheets)} sheets the first, {sheets[0]!r}, is read.")
-        location = f"The first sheet {sheets[0]!r} of {path}"
-    if kind in ("csv", "xlsx"):
+    opened = _opened(content, source, location)
+    others = opened.names[1:] if isinstance(opened, Sheet) and sheet is None else []
+    if others:
+        remarks.append(f"Of {len(opened.names)} sheets the first, {opened.names[0]!r}, is read.")
+        location = f"The first sheet {opened.names[0]!r} of {path}"
+    if kind != "arff":
         try:
-            layout = _layout(_samples(content, source, path), location, named)
+            delimiter, names, skip, remark = _layout(_samples(opened), location, named)
         except DataError as error:
-            if sheet is not None or len(sheets) < 2:
+            if not others:
                 raise
-            text = f"{error.what.rstrip('.')}. Another sheet may have it: {few([*map(repr, sheets[1:])])}"
-            raise DoubtError([(text, {"sheet": sheets[1]})]) from error
-        file = file.model_copy(update={"skip_lines": layout.skip_lines})
-        changes = {"files": (file,), "delimiter": layout.delimiter, "column_names": layout.names}
+            text = f"{error.what.rstrip('.')}. Another sheet may have it: {few([*map(repr, others)])}"
+            raise DoubtError([(text, {"sheet": others[0]})]) from error
+        file = file.model_copy(update={"skip_lines": skip})
+        changes = {"files": (file,), "delimiter": delimiter, "column_names": names}
         source = source.model_copy(update=changes)
-        remarks += [layout.remark] * bool(layout.remark)
-    if kind == "xlsx":
-        remarks += unlike_its_look(content, file.skip_lines + 1, sheet)
-    try:
-        rows = read_rows(content, source, file, str(path))
-    except _UnfitLinesError as error:
-        if len(error.lines) > _MOST_UNFIT:
-            raise
-        text = f"{error.what.rstrip('.')}: {error.expected} expected, got {error.got}. If they are no rows"
-        lines = [*map(str, (*file.without_lines, *error.lines))]
-        raise DoubtError([(f"{text}, leave them out", {"without_lines": lines})]) from error
-    if file.without_lines:
-        remarks.append(f"Lines that are left out: {', '.join(map(str, file.without_lines))}.")
+        remarks += [remark] * bool(remark)
+    if isinstance(opened, Sheet):
+        remarks += opened.unlike_its_look(file.skip_lines + 1)
+    rows = _rows_of(opened, source, file, str(path), most_unfit=_MOST_UNFIT)
+    if without:
+        remarks.append(f"Lines that are left out: {', '.join(map(str, without))}.")
     return _table(rows, source, path, remarks)
 
 
-def _line_numbers(lines: str | Sequence[str] | None) -> tuple[int, ...]:
+def _line_numbers(lines: Named | None) -> tuple[int, ...]:
     texts = values_in_list(lines, str.isdecimal, "without-lines")
     if not all(text.isdecimal() and int(text) for text in texts):
         expected, got = "numbers of lines, such as 2,1005", repr(lines)
@@ -172,96 +171,68 @@ def _table(rows: RawRows, source: Source, path: Path, remarks: Sequence[str] = (
         what = f"blanks around values do not count, so that {odd!r} is {odd.strip()!r}"
         remarks.append(f"{name}: {what}.")
     # Of a frame, types are known.
-    values = {
+    texts = {
         name: [value for value in column.values if value not in MISSING_MARKS]
         for name, column in rows.columns.items()
         if column.marks is MISSING_MARKS
     }
-    forms = {name: forms_of(texts) for name, texts in values.items()}
-    commas = source.delimiter == ";" and any(
-        len(forms[name]) == 1 and forms[name][0].decimal == "," and any("," in text for text in texts)
-        for name, texts in values.items()
-    )
-    columns, doubts, said = dict(rows.columns), {}, dict[str, str]()
+    forms = {name: forms_of(own) for name, own in texts.items()}
+    # A decimal comma in one column of a file of semicolons is that of all columns.
+    if source.delimiter == ";" and any(
+        len(forms[name]) == 1 and forms[name][0].decimal == "," in "".join(own) for name, own in texts.items()
+    ):
+        commas = {name: tuple(form for form in own if form.decimal == ",") for name, own in forms.items()}
+        forms |= {name: commas[name] for name, own in forms.items() if len(own) > 1}
+    columns, unclear, said = dict(rows.columns), {}, dict[str, str]()
     for name, fitting in forms.items():
-        if len(fitting) > 1 and commas:
-            fitting = tuple(form for form in fitting if form.decimal == ",")
-        elif len(fitting) > 1:
-            both = {"decimals" if form.thousands is None else "thousands": form for form in fitting}
-            doubts[name] = Unclear(both, values[name])
-        form = fitting[0] if fitting else None
-        columns[name] = replace(columns[name], form=form)
-        if form is None:
-            digits = sorted((value for value in values[name] if re.search(r"\d", value)), key=len)
+        own = texts[name]
+        columns[name] = replace(columns[name], form=fitting[0] if fitting else None)
+        if not fitting:
+            digits = sorted((value for value in own if re.search(r"\d", value)), key=len)
             which = f"{digits[0]!r} and {digits[-1]!r}"
             remarks.append(f"Numbers of {name} are text, as they have several forms, such as {which}.")
-        if form is None or name in doubts or np.isnan(columns[name].numbers).all():
-            continue
-        if form == PLAIN:
-            marked = [value for value in values[name] if value[0] == "0" and value.isdigit() and value != "0"]
-        else:
-            marked = [value for value in values[name] if not value.isdigit()]
-        if numbers := [value for value in marked if form.number(value) is not None]:
-            example = max(numbers, key=lambda value: (len(value), value))
-            said[name] = form.said(name, example)
+        elif len(fitting) > 1:
+            unclear[name] = Unclear(fitting, own)
+        elif example := fitting[0].unlike_its_look(own):
+            said[name] = fitting[0].said(name, example)
     twins: dict[str, list[str]] = {}
-    for name, own in rows.renamed.items():
-        if own and (columns[name].cells != columns[own].cells).any():
-            twins.setdefault(own, []).append(name)
-    return RawTable(source, columns, tuple(remarks), said, doubts, twins)
+    for name, first in rows.renamed.items():
+        if first and (columns[name].cells != columns[first].cells).any():
+            twins.setdefault(first, []).append(name)
+    return RawTable(source, columns, tuple(remarks), said, unclear, twins)
 
 
 def read_frame(
     path: Path,
-    *,
+    file_options: FileOptions,
     named: Set[str] = frozenset(),
     known: Mapping[str, Set[str]] | None = None,
-    thousands: str | Sequence[str] | None = None,
-    decimals: str | Sequence[str] | None = None,
-    most_mb: float = MOST_MB,
-    encoding: str | None = None,
-    sheet: str | None = None,
-    without_lines: str | Sequence[str] | None = None,
 ) -> pd.DataFrame:
     """Return the table in a file without a card: CSV, ARFF, an Excel workbook or Parquet, gzipped or not.
 
     Values of a Parquet file keep their types. Others are text without blanks around it, or None if they are
     missing; numbers are as Python writes them. ``known`` are values by column that are not missing, such as
     ``NA``. ``frame.attrs`` has ``betabench_remarks`` on the file, the columns whose numbers are
-    ``betabench_unclear``, and those with ``betabench_na``: missing values that are written ``NA``.
-    ``thousands`` and ``decimals`` name unclear columns, as A,B, by what their mark separates. Other
+    ``betabench_unclear``, and those with ``betabench_na``: missing values that are written ``NA``. Other
     parameters and errors are those of :func:`read_table`.
     """
     import pandas as pd
 
-    content = _content(path, most_mb)
+    content = _content(path, file_options)
     if _kind(content, path) == "parquet":
         return packed_frame(content, str(path), "parquet")
-    table = read_table(
-        path,
-        path.parent,
-        named=named,
-        encoding=encoding,
-        sheet=sheet,
-        without_lines=without_lines,
-        content=content,
-    )
+    table = read_table(path, path.parent, file_options, named, content)
     if twins := [name for name in sorted(named) if name in table.twins]:
         other = table.twins[twins[0]][0]
         refuse_repeated(twins, f"name {other!r} if the second is meant, or ")
-    remarks, unclear = [*table.remarks, *table.numbers.values()], dict(table.unclear)
     chosen = {
-        option: values_in_list(given, table.columns.__contains__, option)
-        for option, given in (("thousands", thousands), ("decimals", decimals))
+        option: values_in_list(getattr(file_options, option), table.columns.__contains__, option)
+        for option in ("thousands", "decimals")
     }
     for name in itertools.chain.from_iterable(chosen.values()):
         if name not in table.columns:
             raise UnknownNameError("column", name, table.columns)
-    for name, both in table.unclear.items():
-        if (form := both.chosen(name, chosen)) is not None:
-            del unclear[name]
-            table.columns[name] = replace(table.columns[name], form=form)
-            remarks.append(form.said(name, both.example))
+    table = table.decided(chosen)
     columns, written_na = {}, []
     for name, column in table.columns.items():
         column = replace(column, marks=column.marks - (known or {}).get(name, frozenset()))
@@ -273,14 +244,15 @@ def read_frame(
         columns[name] = values[column.rows]
         written_na += [name] if "NA" in column.values and "NA" in column.marks else []
     frame = pd.DataFrame(columns)
-    frame.attrs["betabench_remarks"] = tuple(remarks)
-    frame.attrs["betabench_unclear"] = unclear
+    frame.attrs["betabench_remarks"] = (*table.remarks, *table.numbers.values())
+    frame.attrs["betabench_unclear"] = table.unclear
     frame.attrs["betabench_na"] = tuple(written_na)
     return frame
 
 
-def _content(path: Path, most_mb: float) -> bytes:
-    if (content := read_file(path, SourceFile(path=_as_utf8(path)), most=int(1e6 * most_mb))) is None:
+def _content(path: Path, file_options: FileOptions) -> bytes:
+    most = int(1e6 * file_options.max_mb)
+    if (content := read_file(path, SourceFile(path=_as_utf8(path)), most=most)) is None:
         raise DataError(f"There is no file {path}", remedy="correct the path")
     return content
 
@@ -343,42 +315,26 @@ def _utf_16(content: bytes) -> str:
     return "utf-16-be" if even else "utf-16-le"
 
 
-class _UnfitLinesError(DataError):
-    """Lines do not have as many values as the header."""
-
-    def __init__(self, lines: Sequence[int], what: str, **answers: str) -> None:
-        super().__init__(what, **answers)
-        self.lines = tuple(lines)
-
-
-class _Layout(NamedTuple):
-    """Where the rows of a file begin, and how their values are separated."""
-
-    delimiter: str
-    names: tuple[str, ...] | None  # names of the columns, if no line has them
-    skip_lines: int
-    remark: str
-
-
-def _samples(content: bytes, source: Source, path: Path) -> dict[str, list[_Row]]:
+def _samples(opened: str | Sheet) -> dict[str, list[_Row]]:
     """Return the first rows that are not blank by each separator of values, up to the first error of CSV."""
-    if source.format == "xlsx":
-        return {",": sheet_rows(content, str(path), source.sheet)[:_SAMPLE_LINES]}
-    samples: dict[str, list[_Row]] = {}
-    lines = io.StringIO(decoded(content, source, str(path)), newline="")
-    text = "".join(itertools.islice(lines, _SAMPLE_LINES))
-    for delimiter in DELIMITERS:
-        samples[delimiter] = []
+    if isinstance(opened, Sheet):
+        return {",": opened.rows[:_SAMPLE_LINES]}
+    samples: dict[str, list[_Row]] = {delimiter: [] for delimiter in DELIMITERS}
+    text = "".join(itertools.islice(io.StringIO(opened, newline=""), _SAMPLE_LINES))
+    for delimiter, sample in samples.items():
         with contextlib.suppress(csv.Error):  # the sample may cut a quote, or the separator may be wrong
-            samples[delimiter].extend(csv_rows(text, delimiter))
+            sample.extend(csv_rows(text, delimiter))
     return samples
 
 
-def _layout(samples: Mapping[str, list[_Row]], location: str, named: Set[str]) -> _Layout:
-    """Return the layout of a file: the header has the ``named`` columns, or as many values as other lines.
+def _layout(
+    samples: Mapping[str, list[_Row]], location: str, named: Set[str]
+) -> tuple[str, tuple[str, ...] | None, int, str]:
+    """Return separator, names of columns if no line has them, lines above the rows, and a remark.
 
-    Of several separators, the one that gives most columns counts; blanks separate words as well, so they come
-    last. Named columns of the form ``column_1`` say that there is no header.
+    The header has the ``named`` columns, or as many values as other lines. Of several separators, the one
+    that gives most columns counts; blanks separate words as well, so they come last. Named columns of the
+    form ``column_1`` say that there is no header.
     """
     # csv.Sniffer finds no separator in adult.test, which begins with a remark, and takes its first row for a
     # header.
@@ -408,15 +364,14 @@ def _layout(samples: Mapping[str, list[_Row]], location: str, named: Set[str]) -
     if len(header) == width - 1:
         if all(row[-1] == "" for _, row in rows[at + 1 :]):
             names = distinct_names([*header, ""])
-            return _Layout(delimiter, names, line, "Rows end with a separator, the header does not.")
+            return delimiter, names, line, "Rows end with a separator, the header does not."
         if len({row[0] for _, row in rows[at + 1 :]}) == len(rows) - at - 1:  # names of rows differ
             names = distinct_names(["row", *header])
-            return _Layout(delimiter, names, line, "Rows have a name, for which the header has no column.")
+            return delimiter, names, line, "Rows have a name, for which the header has no column."
     if named and named.isdisjoint(header) and all(map(_NUMBERED.fullmatch, named)):
         names = distinct_names([""] * width)
-        return _Layout(delimiter, names, above, "The first line is a row: columns have numbers, as named.")
-    remark = f"The header is line {line}." if above else ""
-    return _Layout(delimiter, None, above, remark)
+        return delimiter, names, above, "The first line is a row: columns have numbers, as named."
+    return delimiter, None, above, f"The header is line {line}." if above else ""
 
 
 # ----------------------------------------------------------------------------------------------------- rows
@@ -433,9 +388,53 @@ def read_rows(
     if source.format in ("parquet", "rda"):
         _require_none(file.without_lines, location)
         return rows_of_frame(packed_frame(content, location, source.format), location)
-    lines, without, passed = array("q"), {*file.without_lines}, set[int]()
+    return _rows_of(_opened(content, source, location), source, file, location, used)
+
+
+def _opened(content: bytes, source: Source, location: str) -> str | Sheet:
+    """Return a file's text, or a workbook's sheet; a DataError says that it is not in the named encoding."""
+    if source.format == "xlsx":
+        return read_sheet(content, location, source.sheet)
     try:
-        given, rows = _opened(content, source, file, location)
+        return content.decode(source.encoding)
+    except (UnicodeDecodeError, LookupError) as error:  # or there is no such encoding
+        raise DataError(
+            f"The source file {location} is not text in its encoding",
+            expected=source.encoding,
+            got=str(error),
+            remedy="correct source.encoding in the card, or --encoding",
+        ) from error
+
+
+def _rows_of(
+    opened: str | Sheet,
+    source: Source,
+    file: SourceFile,
+    location: str,
+    used: Collection[str] | None = None,
+    most_unfit: int = 0,
+) -> RawRows:
+    """Return the rows; a DoubtError proposes to leave out at most ``most_unfit`` lines that do not fit."""
+    given, skip = source.column_names, file.skip_lines
+    rows: Iterator[_Row]
+    lines, without, passed, unfit = array("q"), {*file.without_lines}, set[int](), list[tuple[int, int]]()
+    try:
+        if isinstance(opened, Sheet):
+            rows = (row for row in opened.rows if row[0] > skip)
+        elif source.format == "arff":
+            declared, rows = _arff(opened, location)
+            given = given or declared
+        else:
+            rows = csv_rows(opened, source.delimiter, skip)
+        if given is None:
+            if (first := next(rows, None)) is None:
+                raise DataError(
+                    f"The source file {location} is empty",
+                    expected="a header line and rows",
+                    got=f"no line after the first {skip}" if skip else "no line",
+                    remedy="get the file again, or correct 'skip_lines' in the card",
+                )
+            given = tuple(name.strip() for name in first[1])
         header = distinct_names(given)
         # Each value is stored once, each cell as a number. Cells of other columns do not outlive their row.
         kept: list[tuple[int, dict[str, int], array[int]]] = [
@@ -444,29 +443,38 @@ def read_rows(
         for line, row in rows:
             if line in without:
                 passed.add(line)
-                continue
-            if len(row) != len(header):
-                others = list[int]()
-                with contextlib.suppress(csv.Error):
-                    others += [n for n, other in rows if len(other) != len(header) and n not in without]
-                raise _UnfitLinesError(
-                    [line, *others],
-                    f"Line {line} of {location} does not fit the others and the header",
-                    expected=f"{len(header)} values",
-                    got=f"{len(row)} value{'s' * (len(row) != 1)}"
-                    + f"; other lines do not fit either: {few([*map(str, others)])}" * bool(others),
-                    remedy="correct or delete the line, get the file again if it is truncated, or correct "
-                    "'delimiter' and 'skip_lines' in the card",
-                )
-            lines.append(line)
-            for i, values, codes in kept:
-                codes.append(values.setdefault(row[i], len(values)))
+            elif len(row) != len(header):
+                unfit.append((line, len(row)))
+            else:
+                lines.append(line)
+                for i, values, codes in kept:
+                    codes.append(values.setdefault(row[i], len(values)))
     except csv.Error as error:
+        if not unfit:  # which may be the cause
+            raise DataError(
+                f"The source file {location} is not valid {source.format.upper()}",
+                got=f"{error}, in the row below line {lines[-1]}" if lines else str(error),
+                remedy="correct the quotes there, or 'delimiter' in the card; the file may be truncated",
+            ) from error
+    if unfit:
+        (line, n), *others = unfit
+        what, expected = (
+            f"Line {line} of {location} does not fit the others and the header",
+            f"{len(header)} values",
+        )
+        got = f"{n} value{'s' * (n != 1)}"
+        got += f"; other lines do not fit either: {few([str(other) for other, _ in others])}" * bool(others)
+        if len(unfit) <= most_unfit:
+            text = f"{what}: {expected} expected, got {got}. If they are no rows, leave them out"
+            left_out = [*map(str, (*file.without_lines, *(line for line, _ in unfit)))]
+            raise DoubtError([(text, {"without_lines": left_out})])
         raise DataError(
-            f"The source file {location} is not valid {source.format.upper()}",
-            got=f"{error}, in the row below line {lines[-1]}" if lines else str(error),
-            remedy="correct the quotes there, or 'delimiter' in the card; the file may be truncated",
-        ) from error
+            what,
+            expected=expected,
+            got=got,
+            remedy="correct or delete the line, get the file again if it is truncated, or correct "
+            "'delimiter' and 'skip_lines' in the card",
+        )
     _require_none(without - passed, location)
     columns = {
         header[i]: RawColumn.from_written(header[i], values, np.array(codes, dtype=np.intp))
@@ -492,43 +500,6 @@ def _require_none(lines: Collection[int], location: str) -> None:
 def _padded(values: Collection[str]) -> str:
     """Return a value that differs from another one in blanks only, or an empty text."""
     return next((v for v in values if v != v.strip() and v.strip() and v.strip() in values), "")
-
-
-def _opened(
-    content: bytes, source: Source, file: SourceFile, location: str
-) -> tuple[list[str], Iterator[_Row]]:
-    """Return the names in a file's header, or those of ``source``, and the file's rows."""
-    names, skip = list(source.column_names or ()), file.skip_lines
-    if source.format == "arff":
-        declared, rows = _arff(decoded(content, source, location), location)
-        return names or declared, rows
-    if source.format == "xlsx":
-        rows = (row for row in sheet_rows(content, location, source.sheet) if row[0] > skip)
-    else:
-        rows = csv_rows(decoded(content, source, location), source.delimiter, skip)
-    if names:
-        return names, rows
-    if (header := next(rows, None)) is None:
-        raise DataError(
-            f"The source file {location} is empty",
-            expected="a header line and rows",
-            got=f"no line after the first {skip}" if skip else "no line",
-            remedy="get the file again, or correct 'skip_lines' in the card",
-        )
-    return [name.strip() for name in header[1]], rows
-
-
-def decoded(content: bytes, source: Source, location: str) -> str:
-    """Return a file's text; a DataError says that it is not in the encoding that was named."""
-    try:
-        return content.decode(source.encoding)
-    except (UnicodeDecodeError, LookupError) as error:  # or there is no such encoding
-        raise DataError(
-            f"The source file {location} is not text in its encoding",
-            expected=source.encoding,
-            got=str(error),
-            remedy="correct source.encoding in the card, or --encoding",
-        ) from error
 
 
 def csv_rows(text: str, delimiter: str, skip_lines: int = 0) -> Iterator[_Row]:
@@ -557,7 +528,7 @@ def distinct_names(names: Sequence[str]) -> tuple[str, ...]:
 # ----------------------------------------------------------------------------------------------------- ARFF
 
 
-def _arff(text: str, location: str) -> tuple[list[str], Iterator[_Row]]:
+def _arff(text: str, location: str) -> tuple[tuple[str, ...], Iterator[_Row]]:
     """Return an ARFF file's names and its rows, unescaped.
 
     A DataError says that the file has no data, or lists only values other than 0 (sparse rows).
@@ -569,7 +540,7 @@ def _arff(text: str, location: str) -> tuple[list[str], Iterator[_Row]]:
         if keyword.lower() == "@attribute" and declared and (name := _ARFF_NAME.match(declared[0])):
             names.append(_arff_value(name).strip())
         elif keyword.lower() == "@data":
-            return names, _arff_rows(lines, number, location)
+            return tuple(names), _arff_rows(lines, number, location)
     raise DataError(
         f"The source file {location} is not valid ARFF",
         expected="a line '@data'",
@@ -629,21 +600,48 @@ def _arff_value(match: re.Match[str]) -> str:
 # Cards compare values as they are written, so a reader that converts dates and numbers is not needed.
 
 
-def sheet_rows(content: bytes, location: str, sheet: str | None = None) -> list[_Row]:
-    """Return the rows of a workbook's sheet (.xlsx), by default the first, that are not blank, with numbers.
+@dataclass(frozen=True)
+class Sheet:
+    """A sheet of a workbook."""
+
+    rows: list[_Row]  # those that are not blank
+    names: list[str]  # of all sheets of the workbook
+    xml: ElementTree.Element
+
+    def unlike_its_look(self, header: int) -> Iterator[str]:
+        """Yield sentences on hidden cells, and on cells merged over rows below the header."""
+        lines = [*self.xml.iterfind("{*}sheetData/{*}row"), *self.xml.iterfind("{*}cols/{*}col")]
+        if hidden := sum(line.get("hidden") in ("1", "true") for line in lines):
+            yield f"Hidden rows and columns of the sheet are read as well: {hidden:,}."
+        cells = self.xml.iterfind("{*}mergeCells/{*}mergeCell")
+        places = [[*map(int, re.findall(r"\d+", cell.get("ref", "")))] for cell in cells]
+        if merged := sum(rows[-1] > max(rows[0], header) for rows in places if rows):
+            what = "cells merged over several rows, only the first row has a value"
+            yield f"Of {merged:,} {what}: fill the rest."
+
+
+def read_sheet(content: bytes, location: str, named: str | None = None) -> Sheet:
+    """Return a sheet of a workbook (.xlsx), by default the first.
 
     Values are as stored: a truth value is TRUE or FALSE, a formula its last value. Only a date, which is
     stored as the number of a day, is written as 2020-01-31, and a time as 08:30:00.
-    A DataError says that the file is no workbook, or too large.
+    A DataError says that the file is no workbook, or too large, an UnknownNameError that it lacks the sheet.
     """
     try:
         with zipfile.ZipFile(io.BytesIO(content)) as book:
-            cells, shared = _parsed(book, _sheet_path(book, sheet)), []
-            if "xl/sharedStrings.xml" in book.namelist():
-                shared = [
-                    _cell_text(item) for item in _parsed(book, "xl/sharedStrings.xml").iterfind("{*}si")
-                ]
-            rows = list(_sheet_rows(cells, shared, _day_zero(book), _date_styles(book)))
+            workbook = _parsed(book, "xl/workbook.xml")
+            names = [sheet.get("name", "") for sheet in workbook.iterfind("{*}sheets/{*}sheet")]
+            if named not in (None, *names):
+                raise UnknownNameError("sheet", str(named), names)
+            found = [*workbook.iterfind("{*}sheets/{*}sheet")][names.index(named) if named else 0]
+            key = next(value for name, value in found.items() if name.endswith("}id"))
+            targets = {own.get("Id"): own.get("Target") or "" for own in _parsed(book, _RELATIONS)}
+            xml = _parsed(book, posixpath.join("/xl", targets[key]).removeprefix("/"))
+            shared = [_cell_text(item) for item in _parsed(book, _TEXTS).iterfind("{*}si")]
+            settings = workbook.find("{*}workbookPr")
+            from_1904 = settings is not None and settings.get("date1904") in ("1", "true")
+            day_zero = datetime(1904, 1, 1) if from_1904 else datetime(1899, 12, 30)
+            rows = list(_sheet_rows(xml, shared, day_zero, _date_styles(_parsed(book, _STYLES))))
     except (zipfile.BadZipFile, zlib.error, ElementTree.ParseError, LookupError, ValueError) as error:
         raise DataError(
             f"The source file {location} is not a valid Excel workbook",
@@ -655,29 +653,14 @@ def sheet_rows(content: bytes, location: str, sheet: str | None = None) -> list[
     # Empty cells at the end of a row are not stored. A title above the table is a single cell.
     ((usual, _),) = Counter(len(row) for _, row in numbered).most_common(1) or [(0, 0)]
     first, width = next(((n, len(row)) for n, row in numbered if len(row) >= usual), (0, 0))
-    return [
-        (n, [*row, *[""] * (width - len(row))] if n > first or len(row) > 1 else row) for n, row in numbered
-    ]
-
-
-def sheet_names(content: bytes) -> list[str]:
-    """Return the names of the sheets of a workbook that :func:`sheet_rows` reads."""
-    with zipfile.ZipFile(io.BytesIO(content)) as book:
-        sheets = _parsed(book, "xl/workbook.xml").iterfind("{*}sheets/{*}sheet")
-        return [sheet.get("name", "") for sheet in sheets]
-
-
-def unlike_its_look(content: bytes, header: int, name: str | None) -> Iterator[str]:
-    """Yield sentences on hidden cells, and on cells merged over rows below the header, of a sheet."""
-    with zipfile.ZipFile(io.BytesIO(content)) as book:
-        sheet = book.read(_sheet_path(book, name))
-    if hidden := len(_HIDDEN.findall(sheet)):
-        yield f"Hidden rows and columns of the sheet are read as well: {hidden:,}."
-    if merged := sum(int(last) > max(int(first), header) for first, last in _MERGED.findall(sheet)):
-        yield f"Of {merged:,} cells merged over several rows, only the first row has a value: fill the rest."
+    for n, row in numbered:
+        row += [""] * (width - len(row)) * (n > first or len(row) > 1)
+    return Sheet(numbered, names, xml)
 
 
 def _parsed(book: zipfile.ZipFile, name: str) -> ElementTree.Element:
+    if name in (_TEXTS, _STYLES) and name not in book.namelist():
+        return ElementTree.Element("none")
     if book.getinfo(name).file_size > LARGEST:
         raise ValueError(f"{name} has more than {LARGEST:,} bytes")
     xml = book.read(name)
@@ -686,31 +669,11 @@ def _parsed(book: zipfile.ZipFile, name: str) -> ElementTree.Element:
     return ElementTree.fromstring(xml)
 
 
-def _sheet_path(book: zipfile.ZipFile, named: str | None) -> str:
-    (first, *others) = _parsed(book, "xl/workbook.xml").iterfind("{*}sheets/{*}sheet")
-    found = [own for own in (first, *others) if named is None or own.get("name") == named]
-    if not found:
-        raise LookupError(f"it has no sheet {named!r}")
-    identifier = next(value for name, value in found[0].items() if name.endswith("}id"))
-    targets = {relation.get("Id"): relation.get("Target") or "" for relation in _parsed(book, _RELATIONS)}
-    return posixpath.join("/xl", targets[identifier]).removeprefix("/")
-
-
-def _day_zero(book: zipfile.ZipFile) -> datetime:
-    """Return the day whose number is 0."""
-    settings = _parsed(book, "xl/workbook.xml").find("{*}workbookPr")
-    from_1904 = settings is not None and settings.get("date1904") in ("1", "true")
-    return datetime(1904, 1, 1) if from_1904 else datetime(1899, 12, 30)
-
-
-def _date_styles(book: zipfile.ZipFile) -> set[str]:
+def _date_styles(styles: ElementTree.Element) -> set[str]:
     """Return the styles of cells whose numbers are shown as dates or times."""
-    if "xl/styles.xml" not in book.namelist():
-        return set()
-    styles = _parsed(book, "xl/styles.xml")
     own = styles.iterfind("{*}numFmts/{*}numFmt")
     formats = {f.get("numFmtId"): _NO_DATE.sub("", f.get("formatCode", "")) for f in own}
-    used = [style.get("numFmtId", "0") for style in styles.iterfind("{*}cellXfs/{*}xf")]
+    used = (style.get("numFmtId", "0") for style in styles.iterfind("{*}cellXfs/{*}xf"))
     return {
         str(i)
         for i, number in enumerate(used)

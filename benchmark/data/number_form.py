@@ -58,6 +58,18 @@ class NumberForm:
         """Return a sentence on how a number of a column is read."""
         return f"Numbers of {column}: {text!r} is read as {self.number(text):.12g}."
 
+    def unlike_its_look(self, values: Sequence[str]) -> str:
+        """Return the longest number whose form a look may miss, or an empty text.
+
+        These are leading zeros of plain numbers, and any mark of others.
+        """
+        if self == PLAIN:
+            marked = (text for text in values if text[0] == "0" and text.isdigit() and text != "0")
+        else:
+            marked = (text for text in values if not text.isdigit())
+        numbers = [text for text in marked if self.number(text) is not None]
+        return max(numbers, key=lambda text: (len(text), text), default="")
+
     @cached_property
     def _grouped(self) -> re.Pattern[str]:
         mark, decimal = re.escape(self.thousands or ","), re.escape(self.decimal)
@@ -71,28 +83,30 @@ PLAIN = NumberForm()  # numbers as Python writes them
 class Unclear:
     """Two forms in which all numbers of a column can be read."""
 
-    # By what the mark does: it separates ``"thousands"``, or stands before ``"decimals"``.
-    forms: Mapping[str, NumberForm]
+    forms: Sequence[NumberForm]
     values: Sequence[str]  # the column's values
 
     @cached_property
     def example(self) -> str:
         """The first value that they read differently."""
-        forms = self.forms.values()
-        return next(text for text in self.values if len({form.number(text) for form in forms}) > 1)
+        return next(text for text in self.values if len({form.number(text) for form in self.forms}) > 1)
 
     def chosen(self, column: str, named: Mapping[str, Sequence[str]]) -> NumberForm | None:
         """Return the form of the option that names a column, or None; a DataError says that both do."""
-        options = [option for option in self.forms if column in named[option]]
-        if len(options) > 1:
-            problem = f"{column!r} is named by --{' and by --'.join(options)}"
+        chosen = {
+            option: form
+            for form in self.forms
+            if column in named[option := "thousands" if form.thousands else "decimals"]
+        }
+        if len(chosen) > 1:
+            problem = f"{column!r} is named by --{' and by --'.join(chosen)}"
             raise DataError(problem, got=f"{self.example!r}, {self.readings}", remedy="name it once")
-        return self.forms[options[0]] if options else None
+        return next(iter(chosen.values()), None)
 
     @property
     def readings(self) -> str:
         """Both readings of the example."""
-        return " or ".join(f"{form.number(self.example):.12g}" for form in self.forms.values())
+        return " or ".join(f"{form.number(self.example):.12g}" for form in self.forms)
 
 
 def forms_of(values: Sequence[str]) -> tuple[NumberForm, ...]:

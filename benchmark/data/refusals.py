@@ -13,6 +13,7 @@ from benchmark.data.files import read_table
 from benchmark.data.raw import Mask, RawColumn
 from benchmark.data.reading import DoubtError
 from benchmark.errors import DataError
+from benchmark.file_options import FileOptions
 from benchmark.seeding import generator
 from benchmark.text.words import few, is_one_of
 from benchmark.text.writing import csv_text, from_cell, write_atomically
@@ -61,7 +62,7 @@ def read_verdicts(path: Path, drafted: Draft) -> Mask:
     A DataError says that the sheet is not of this file as it is now, or that a verdict is missing or unknown.
     """
     try:
-        columns, file = read_table(path, Path(), named={ROW, VERDICT}).columns, drafted.reading.file
+        columns, file = read_table(path, Path(), FileOptions(), {ROW, VERDICT}).columns, drafted.reading.file
     except DoubtError as error:  # whose options are those of the data's file
         raise DataError(error.what, remedy="correct the sheet: it has a line for each row") from error
     if lacking := [name for name in (ROW, VERDICT) if name not in columns]:

@@ -26,7 +26,7 @@ from benchmark.errors import DataError
 from benchmark.file_options import FileOptions
 from tests.helpers.made_up_files import people, text
 
-WISH = FileOptions("y", "1", "sex", "f")
+WISH, PLAIN = FileOptions("y", "1", "sex", "f"), FileOptions()
 ROWS = [{name: str(value) for name, value in row.items()} for row in people(300)]
 
 
@@ -83,7 +83,7 @@ def test_every_kind_of_file_gives_the_same_rows(name: str, tmp_path: Path) -> No
     assert ("- Of 2 sheets the first, 'a', is read." in reading) == (name == "a.xlsx")
     assert frame["job"].tolist() == [row["job"] for row in ROWS]
     assert (frame["y"] == "1").tolist() == [row["y"] == "1" for row in ROWS]
-    assert read_frame(tmp_path / name, named={"sex"}).equals(pd.DataFrame(ROWS))
+    assert read_frame(tmp_path / name, PLAIN, {"sex"}).equals(pd.DataFrame(ROWS))
 
 
 @pytest.mark.parametrize(
@@ -201,7 +201,7 @@ def test_arff_is_unescaped(line: str, values: list[str], tmp_path: Path) -> None
     path.write_text(
         "@relation r\n" + "".join(f"@attribute 'c \\'{i}' string\n" for i in range(4)) + f"@data\n{line}\n"
     )
-    columns = read_table(path, tmp_path).columns
+    columns = read_table(path, tmp_path, PLAIN).columns
     assert list(columns) == [f"c '{i}" for i in range(4)]
     assert [column.values[0] for column in columns.values()] == values
 
@@ -318,7 +318,7 @@ def test_the_header_is_the_line_with_the_named_columns(above: str, tmp_path: Pat
     frame = read(path).to_frame()
     assert frame["sex"].tolist() == [row["sex"] for row in ROWS]
     assert (frame["y"] == "1").tolist() == [row["y"] == "1" for row in ROWS]
-    assert read_frame(path, named={"sex", "y"}).equals(pd.DataFrame(ROWS))
+    assert read_frame(path, PLAIN, {"sex", "y"}).equals(pd.DataFrame(ROWS))
 
 
 def test_a_named_column_that_is_there_twice_is_refused(tmp_path: Path) -> None:
@@ -345,7 +345,7 @@ def test_a_named_column_that_is_there_twice_with_the_same_values_is_read(tmp_pat
 def test_two_bytes_a_character_need_no_byte_order_mark(encoding: str, tmp_path: Path) -> None:
     path = tmp_path / "a.csv"
     path.write_bytes(text(ROWS).encode(encoding))  # type: ignore[arg-type]
-    assert read_frame(path).equals(pd.DataFrame(ROWS))
+    assert read_frame(path, PLAIN).equals(pd.DataFrame(ROWS))
     assert f'encoding = "{encoding}"' in card_text(draft(path, WISH, tmp_path), path, 5)
 
 

@@ -12,7 +12,7 @@ import pandas as pd
 import pytest
 
 from benchmark.data.card import Card, list_cards, load_card
-from benchmark.data.files import packed_frame, sheet_rows
+from benchmark.data.files import packed_frame, read_sheet
 from benchmark.data.load import load_dataset
 from benchmark.data.source import Sources, read_sources
 from benchmark.declarations import declaration_dir
@@ -226,7 +226,7 @@ def test_every_column_of_the_files_is_kept_or_dropped(card: Card, data_dir: Path
             continue
         text = file.content if card.source.format == "xlsx" else file.content.decode(card.source.encoding)
         if isinstance(text, bytes):
-            header += sheet_rows(text, file.location)[0][1]
+            header += read_sheet(text, file.location).rows[0][1]
         elif card.source.format == "arff":
             header += [line.split()[1] for line in text.splitlines() if line.startswith("@attribute")]
         else:
