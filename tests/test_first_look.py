@@ -23,7 +23,7 @@ from benchmark.columns import GOALS, RESULT_COLUMNS
 from benchmark.data.card import load_card
 from benchmark.data.reading import DoubtError
 from benchmark.data.table import CODE_DTYPE, Column, Schema, Table
-from benchmark.errors import BetabenchError, BiasError, DataError, ExperimentError, UnknownNameError
+from benchmark.errors import BetabenchError, BiasError, ExperimentError, UnknownNameError
 from benchmark.experiment import first_file
 from benchmark.experiment.first_file import (
     TECHNIQUES,
@@ -151,10 +151,8 @@ def test_a_first_look_at_a_frame_ends_in_a_report_and_goes_on(capsys: pytest.Cap
     assert set(made.results["dataset"]) == {"data"}
     assert load_card("out/card.toml").schema().columns[-1].ordered
     again = benchmark.quick(frame, **asked, repetitions=2)
-    assert again.outcome is not None
     assert again.outcome.computed == 0
     more = benchmark.run("out/experiment.toml", output="out", repetitions=3, progress=False)
-    assert more.outcome is not None
     # Of the third repetition, two techniques and two refits at three levels: nothing is computed again.
     assert more.outcome.computed == 12
     card = Path("out/card.toml")
@@ -171,7 +169,6 @@ def test_outside_rates_withhold_the_restore_answer_on_every_page(capsys: pytest.
     asked = {"label": "repaid", "favorable": 1, "sensitive": "gender", "output": "out", "figures": False}
     benchmark.quick(loans(), **asked, repetitions=2, progress=False)
     made = benchmark.quick(loans(), **asked, repetitions=2, true_rate=given)
-    assert made.outcome is not None
     assert made.outcome.computed == 0, "rates change what is said, and no cell"
     text = capsys.readouterr().out
     assert "By the true rates the labels hide a dose of .080" in text
@@ -256,7 +253,7 @@ def test_what_bias_does_is_what_ten_lines_of_scikit_learn_find() -> None:
         ({"repetitions": 1}, "2 or more.*correct --repetitions"),
         ({"seed": -1}, "correct --seed"),
         ({"sensitive": "repaid"}, "name another --sensitive"),
-        ({"favorable": None}, "--favorable must be named"),
+        ({"favorable": None}, "--favorable must be named.*'repaid' has the values '1'"),
     ],
 )
 def test_what_cannot_be_asked_is_said_and_nothing_is_written(asked: dict[str, Any], words: str) -> None:
@@ -267,22 +264,14 @@ def test_what_cannot_be_asked_is_said_and_nothing_is_written(asked: dict[str, An
 
 
 def test_the_terminal_says_it_in_its_own_words(capsys: pytest.CaptureFixture[str]) -> None:
-    assert main(["quick", "my loans.csv", *ROLES, "--repetitions", "1"]) == 2
-    assert "correct --repetitions" in capsys.readouterr().err
-    for rates, words in (
-        ("f=0.4", "the two groups"),
-        ("f=0.4,m=2", "write 0.02 for 2 %"),
-        ("f", "--true-rate"),
+    for asked, words in (
+        (["--repetitions", "1"], "correct --repetitions"),
+        (["--true-rate", "f=0.4,m=2"], "write 0.02 for 2 %"),
+        (["--true-rate", "f"], "--true-rate"),
+        (["--doses", "0.05", "--betas", "0.1"], "leave out one of the two"),
     ):
-        assert main(["quick", "my loans.csv", *ROLES, "--true-rate", rates]) == 2
+        assert main(["quick", "my loans.csv", *ROLES, *asked]) == 2
         assert words in capsys.readouterr().err
-    assert main(["quick", "my loans.csv", *ROLES, "--doses", "0.05", "--betas", "0.1"]) == 2
-    assert "leave out one of the two" in capsys.readouterr().err
-
-
-def test_nobody_guesses_what_is_good_for_people() -> None:
-    with pytest.raises(DataError, match="'repaid' has the values '1'"):
-        benchmark.quick(loans(), label="repaid", sensitive="gender", output="out", progress=False)
 
 
 def _schema(n_columns: int) -> Schema:
@@ -299,7 +288,7 @@ def made_of(n_rows: int, n_columns: int = 3, **asked: Any) -> Experiment:
     return load_experiment("experiment.toml")
 
 
-def test_few_rows_are_tested_in_folds_and_many_in_a_holdout() -> None:
+def test_an_experiment_follows_from_rows_values_and_what_is_asked() -> None:
     made = made_of(200)
     assert (made.train, made.folds, made.holdout, made.paired_betas) == ("data", 3, None, True)
     assert (made.betas, made.doses, made.levels) == ((), (0.05, 0.1), (0.0, 0.05, 0.1))
@@ -311,11 +300,7 @@ def test_few_rows_are_tested_in_folds_and_many_in_a_holdout() -> None:
     assert (made.folds, made.holdout, made.train_rows, made.repetitions) == (None, 0.3, "data", 30)
     made = made_of(1_000_000)
     assert (made.train_rows, made.folds, made.holdout) == (50_000, None, 0.3)
-
-
-def test_repetitions_follow_from_the_values_and_from_what_is_asked() -> None:
-    assert made_of(2_000, n_columns=10).repetitions == 30
-    assert made_of(2_000, n_columns=300).repetitions == 10
+    assert [made_of(2_000, n_columns=n).repetitions for n in (10, 300)] == [30, 10]
     made = made_of(200, classifiers=("c45", "gradient_boosting"))
     assert made.repetitions == 10
     assert [own.name for own in made.classifiers] == ["c45", "gradient_boosting"]
@@ -417,7 +402,6 @@ def test_a_clearly_more_accurate_classifier_is_named(
     if not named:
         assert better is None
         return
-    assert better is not None
     assert better["technique"] == named
     assert better["improvement"] == pytest.approx(accuracies[named] - accuracies["c45"], abs=0.003)
     assert better["improvement_low"] < better["improvement"] < better["improvement_high"]
@@ -426,7 +410,6 @@ def test_a_clearly_more_accurate_classifier_is_named(
 def test_outside_rates_stand_in_the_file_and_change_no_cell() -> None:
     rates = {"deprived": 0.4, "favored": 0.42}
     (dataset,) = made_of(200, true_rates=rates).datasets
-    assert dataset.true_rates is not None
     assert dataset.true_rates.model_dump() == rates
     with pytest.raises(ExperimentError, match="true_rates"):
         made_of(200, true_rates={**rates, "favored": 1.42})

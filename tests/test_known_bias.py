@@ -60,9 +60,7 @@ def drafted(**more: Any) -> Draft:
 
 
 def known(**given: Any) -> KnownBias:
-    found = known_bias.known_bias(drafted(), given.get("relabel"), given.get("true_rate"))
-    assert found is not None
-    return found
+    return known_bias.known_bias(drafted(), given.get("relabel"), given.get("true_rate"))
 
 
 def test_verdicts_and_rates_tell_the_same_gap() -> None:
@@ -149,8 +147,6 @@ def test_rates_of_the_others_are_told_as_well() -> None:
 def test_rows_of_one_person_do_not_count_as_people() -> None:
     rates = {"f": 0.5, "m": 0.5}
     rows, persons = (known_bias.known_bias(drafted(**more), None, rates) for more in ({}, {"person": "rows"}))
-    assert rows is not None
-    assert persons is not None
     assert persons.gap.gap.value == rows.gap.gap.value
     assert persons.gap.gap.low < rows.gap.gap.low
     assert persons.gap.gap.high > rows.gap.gap.high
@@ -230,7 +226,6 @@ def test_a_told_model_gives_back_what_was_taken_and_the_page_begins_with_it(
     page = Path("out/report.html").read_text(encoding="utf-8")
     assert page.index("Of 50 refusals of sex = f, ") < page.index('id="choices"')
     accepted = re.search(r"accepts (\d+) % of\s+this group in\s+place of (\d+) %", said)
-    assert accepted is not None
     true = 100 * truth[frame["sex"] == "f"].mean()
     told, untold = map(int, accepted.groups())
     assert untold < told

@@ -548,54 +548,59 @@ def two_sides(
     question proposes for the first side. A DataError says that there is no such value, or that both sides
     have it.
     """
-    stars = [own == ALL_OTHERS and ALL_OTHERS not in column.values for own in given.values()]
-    named = [
-        None if own is None or star else _named(column, own, option)
-        for (option, own), star in zip(given.items(), stars, strict=True)
-    ]
+    stars = [option for option, own in given.items() if own == ALL_OTHERS not in column.values]
+    named = {
+        option: _named(column, own, option)
+        for option, own in given.items()
+        if own is not None and option not in stars
+    }
     n, questions = column.n_different, list[Question]()
     values = {value for value, _ in counted(column, ~column.missing)}
     # Yes and yes may mean the same, and a mark that is not named may be no value.
     marked = {*np.array(column.values)[column.marked].tolist()}
-    marks = (values & marked).difference(*(own[0].values for own in named if own))
+    marks = (values & marked).difference(*(own.values for own, _ in named.values()))
     several = n > 2 or len({value.casefold() for value in values}) < n == 2 or bool(marks)
-    sides = [None if own is None else own[0] for own in named]
-    for i, other in ((0, named[1]), (1, named[0])):
-        if sides[i] is None and other is not None and (stars[i] or other[0].cut is not None or not several):
-            sides[i] = other[1]
-            at = other[0].cut
-            if at is not None and not stars[i] and (odd := _not_cut(column, at)).any():
-                text = f"{column.name!r} has words or codes among its numbers: {shown(column, odd)}"
-                both = f"If they are no codes, name --{' and --'.join(given)}"
-                questions.append((f"{text}. {both}", _as_missing(column, odd)))
-    first, second = sides
-    if first is None or second is None:
-        if several or any(stars):
-            questions.append(_question(column, dict(zip(given, sides, strict=True)), likely))
-    elif both_have := sorted(first.values & second.values):
+    sides = {option: own for option, (own, _) in named.items()}
+    lacking = [option for option in given if option not in sides]
+    for own, rest in named.values() if len(lacking) == 1 else ():
+        if stars or own.cut is not None or not several:
+            sides[lacking[0]] = rest
+        if own.cut is not None and not stars and (odd := _not_cut(column, own.cut)).any():
+            text = f"{column.name!r} has words or codes among its numbers: {shown(column, odd)}"
+            both = f"If they are no codes, name --{' and --'.join(given)}"
+            questions.append((f"{text}. {both}", _as_missing(column, odd)))
+    lacking = [option for option in given if option not in sides]
+    if lacking:
+        if several or stars:
+            questions.append(_question(column, sides, lacking, likely))
+    elif both_have := sorted(frozenset.intersection(*(own.values for own in sides.values()))):
         raise DataError(
             f"{few(list(map(repr, both_have)))} of {column.name!r} cannot be {' as well as '.join(given)}",
             remedy=f"name each value once, in --{' or in --'.join(given)}",
         )
+    first, second = map(sides.get, given)
     return (first, second), questions
 
 
-def _question(column: RawColumn, sides: Mapping[str, Side | None], likely: str) -> Question:
+def _question(column: RawColumn, sides: Mapping[str, Side], lacking: Sequence[str], likely: str) -> Question:
     """Return the question which values are on the sides that are not named."""
-    lacking = [option for option, side in sides.items() if side is None]
+    both = len(lacking) == 2
     text = f"{column.name!r} has {column.n_different:,} values: {shown(column)}. So "
-    if len(lacking) == 2 and column.has_numbers:
-        odd = column.odd
-        numbers = column.numbers[column.rows[~odd[column.rows]]]
+    if both and column.has_numbers:
+        numbers = column.numbers[column.rows[~column.odd[column.rows]]]
         above = numbers[numbers > np.nanmin(numbers)]
         middle = max(float(np.nanmedian(numbers)), float(np.nanmin(above)))
         text += f"--{lacking[0]} must be a condition, or both sides must be named. Proposed is the lower half"
-        return text, {lacking[0]: f"< {figure(middle)}", **_as_missing(column, odd)}
+        return text, {lacking[0]: f"< {figure(middle)}", **_as_missing(column, column.odd)}
     text += f"--{' and --'.join(lacking)} must be named, and rows on neither side are left out. Proposed are "
-    both = len(lacking) == 2
+    taken, ordered = (
+        {value for side in sides.values() for value in side.values},
+        counted(column, ~column.missing),
+    )
     if both:
         text += f"{likely!r}, which has the favorable label least often, and " if likely else ""
-        likely = likely or counted(column, ~column.missing)[0][0]
+        likely = likely or ordered[0][0]
+        taken = {*same_values(column, likely)}
         if column.counts[~column.missing].max() < MIN_COUNT:
             raise DataError(
                 f"{column.name!r} has {column.n_different:,} values, and none is in {MIN_COUNT} rows",
@@ -604,23 +609,21 @@ def _question(column: RawColumn, sides: Mapping[str, Side | None], likely: str) 
                 remedy=f"name another column, or several values with --{' and --'.join(lacking)}",
             )
     text += "all other values"
-    taken = {value for side in sides.values() if side for value in side.values}
-    taken |= {*same_values(column, likely)} if both else set()
-    proposed = {lacking[0]: in_list([likely], quoted=column.has_commas)} if both else {}
-    rest = [value for value, _ in counted(column, ~column.missing) if value not in taken]
+    rest = [value for value, _ in ordered if value not in taken]
     # Marks such as ?, and single rows that may be none of the table, such as a total or a second header.
     marks = [value for value, _ in counted(column, column.marked | (column.counts == 1)) if value in rest]
-    if {*rest} == {*marks}:
-        marks = []
-    if marks:
+    if marks and {*rest} != {*marks}:
         text += f" but {few(list(map(repr, marks)))}"
         rest = [value for value in rest if value not in marks]
+    else:
+        marks = []
     # Values that differ by case alone stand on one side, unless nothing else is left for the other.
     folded = {value.casefold() for value in taken}
     alike = {value for value in rest if value.casefold() in folded}
+    proposed = {lacking[0]: in_list([likely], quoted=column.has_commas)} if both else {}
     if alike and alike != {*rest}:
-        (named,) = proposed or sides.keys() - {*lacking}
-        whole = [value for value, _ in counted(column, ~column.missing) if value in taken | alike]
+        (named,) = proposed or sides
+        whole = [value for value, _ in ordered if value in taken | alike]
         proposed = {named: in_list(whole, quoted=column.has_commas)}
         rest = [value for value in rest if value not in alike]
         text += f", and {few(list(map(repr, sorted(alike))))} for --{named}"

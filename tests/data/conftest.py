@@ -57,12 +57,18 @@ WriteCard = Callable[..., Path]
 
 @pytest.fixture
 def write_card(tmp_path: Path) -> WriteCard:
-    """Write the toy card, after replacements, and its rows; returns the card's path."""
+    """Write the toy card, after replacements, and its rows; returns the card's path.
+
+    Of a replacement, text that begins with a line break is added behind the old text, and text that ends
+    with one before it.
+    """
 
     def write(*replacements: tuple[str, str], rows: str | None = ROWS, card: str = CARD) -> Path:
         for old, new in replacements:
             assert old in card, f"the toy card holds no {old!r}"
-            card = card.replace(old, new)
+            before = old if new.startswith("\n") else ""
+            behind = old if new.endswith("\n") and not old.endswith("\n") else ""
+            card = card.replace(old, before + new + behind)
         path = tmp_path / "toy.toml"
         path.write_text(card)
         if rows is not None:

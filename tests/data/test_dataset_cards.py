@@ -18,6 +18,9 @@ from benchmark.errors import CardError, UnknownNameError
 
 WriteCard = Callable[..., Path]
 
+TITLE, FORMAT, PATH = 'title = "Toy"', 'format = "csv"', 'path = "toy.csv"'  # lines of the toy card
+AGE, SEX, BINS = "[columns.age]", 'states = ["f", "m"]', "[0, 18, 65, inf]"
+
 
 def test_schema_comes_from_the_card_alone(write_card: WriteCard) -> None:
     card = load_card(write_card(rows=None))
@@ -46,28 +49,28 @@ def test_a_state_beside_the_bins_has_no_place_in_their_order() -> None:
     [
         ('name = "toy"', 'name = "Toy 1"', "name", "pattern"),
         ('title = "Toy"\n', "", "title", "is required, but absent"),
-        ('title = "Toy"', 'title = "Toy"\ntitel = "Toy"', "titel", "is not a field of this table; got 'Toy'"),
-        ('title = "Toy"', 'title = "Toy"\nrows = "4"', "rows", "must be a valid integer; got '4'"),
-        ('title = "Toy"', 'title = "Toy"\nrows = 0', "rows", "greater than 0"),
+        (TITLE, '\ntitel = "Toy"', "titel", "is not a field of this table; got 'Toy'"),
+        (TITLE, '\nrows = "4"', "rows", "must be a valid integer; got '4'"),
+        (TITLE, "\nrows = 0", "rows", "greater than 0"),
         ('label = "hired"', 'label = "hire"', "label", "did you mean 'hired'?; got 'hire'"),
         ('label = "hired"', 'label = "age"', "label", "two states, but has 'minor', 'adult', 'senior'"),
         ('favorable_label = "yes"', 'favorable_label = "1"', "favorable_label", "a state of 'hired'"),
         ('sensitive_feature = "sex"', 'sensitive_feature = "race"', "sensitive_feature", "a column, one of"),
         ('sensitive_feature = "sex"', 'sensitive_feature = "hired"', "sensitive_feature", "the label itself"),
-        ('states = ["f", "m"]', 'states = ["f"]', "deprived_group", "at least one state of 'sex'"),
+        (SEX, 'states = ["f"]', "deprived_group", "at least one state of 'sex'"),
         ('deprived_group = "f"', 'deprived_group = "F"', "deprived_group", "state of 'sex'"),
         ('["sex", "hired"]', '["sex", "hired", "age"]', "required_edges[0]", "at most 2 items"),
-        ("[0, 18, 65, inf]", "[0, 65, 18, inf]", "columns.age", "must increase strictly"),
-        ("[0, 18, 65, inf]", "[0, 18, nan, inf]", "columns.age", "must increase strictly"),
-        ("[0, 18, 65, inf]", '[0, "18", 65, inf]', "columns.age.bins[1]", "must be a valid number; got '18'"),
-        ("[0, 18, 65, inf]", "[0, 18, 30, 65, inf]", "columns.age", "each of the 4 bins"),
-        ("[0, 18, 65, inf]", "[0, 18, inf]", "columns.age", "no raw value leads to 'senior'"),
+        (BINS, "[0, 65, 18, inf]", "columns.age", "must increase strictly"),
+        (BINS, "[0, 18, nan, inf]", "columns.age", "must increase strictly"),
+        (BINS, '[0, "18", 65, inf]', "columns.age.bins[1]", "must be a valid number; got '18'"),
+        (BINS, "[0, 18, 30, 65, inf]", "columns.age", "each of the 4 bins"),
+        (BINS, "[0, 18, inf]", "columns.age", "no raw value leads to 'senior'"),
         ('"minor", "adult", "senior"', '"a", "b", "a"', "columns.age.states", "repeats 'a'"),
-        ("[0, 18, 65, inf]", '[0, 18]\nbin_states = ["minor"]', "columns.age", "leads to 'adult', 'senior'"),
-        ("[0, 18, 65, inf]", '[0, 18]\nbin_states = ["a"]', "columns.age", "must be states, but have 'a'"),
-        ('states = ["f", "m"]', 'states = ["f", "f"]', "columns.sex.states", "repeats 'f'"),
-        ('states = ["f", "m"]', "states = []", "columns.sex.states", "at least 1 item"),
-        ('states = ["f", "m"]', 'states = ["f", "m"]\nbins = [1]', "columns.sex.bins", "is not a field"),
+        (BINS, '[0, 18]\nbin_states = ["minor"]', "columns.age", "leads to 'adult', 'senior'"),
+        (BINS, '[0, 18]\nbin_states = ["a"]', "columns.age", "must be states, but have 'a'"),
+        (SEX, 'states = ["f", "f"]', "columns.sex.states", "repeats 'f'"),
+        (SEX, "states = []", "columns.sex.states", "at least 1 item"),
+        (SEX, "\nbins = [1]", "columns.sex.bins", "is not a field"),
         (
             'states = ["no", "yes"]\n',
             'states = ["no", "yes"]\nordered = 1\n',
@@ -76,48 +79,18 @@ def test_a_state_beside_the_bins_has_no_place_in_their_order() -> None:
         ),
         ('1 = "yes"', '1 = "ja"', "columns.hired.values", "leads from '1' to 'ja'"),
         ('kind = "numeric"', 'kind = "number"', "columns.age", "'categorical', 'numeric'"),
-        (
-            'format = "csv"',
-            'format = "xls"',
-            "source.format",
-            "'csv', 'arff', 'xlsx', 'parquet' or 'rda'; got 'xls'",
-        ),
-        (
-            'format = "csv"',
-            'format = "csv"\nseparator = ";"',
-            "source.separator",
-            "';' (did you mean 'source.delimiter'",
-        ),
-        (
-            'title = "Toy"',
-            'title = "Toy"\nencoding = "latin-1"',
-            "encoding",
-            "did you mean 'source.encoding'?",
-        ),
-        ('format = "csv"', 'format = "csv"\nrows = 4', "source.rows", "'rows' at the top of the file, above"),
-        ('states = ["f", "m"]', 'state = ["f", "m"]', "columns.sex.state", "'columns.NAME.states'?"),
+        (FORMAT, 'format = "xls"', "source.format", "'csv', 'arff', 'xlsx', 'parquet' or 'rda'; got 'xls'"),
+        (FORMAT, '\nseparator = ";"', "source.separator", "';' (did you mean 'source.delimiter'"),
+        (TITLE, '\nencoding = "latin-1"', "encoding", "did you mean 'source.encoding'?"),
+        (FORMAT, "\nrows = 4", "source.rows", "'rows' at the top of the file, above"),
+        (SEX, 'state = ["f", "m"]', "columns.sex.state", "'columns.NAME.states'?"),
         ('kind = "numeric"', "", "columns.age", "discriminator 'kind'"),
-        ('format = "csv"', 'format = "csv"\ndecimal = ";"', "source.decimal", "'.' or ','"),
-        ('title = "Toy"', 'title = "Toy"\nmissing = 1', "missing", "got 1"),
-        (
-            'title = "Toy"',
-            'title = "Toy"\nmissing = { state = "a", column = ["age"] }',
-            "missing.column",
-            "columns'",
-        ),
-        (
-            'title = "Toy"',
-            'title = "Toy"\nmissing = { state = "a", columns = ["wage"] }',
-            "missing",
-            "mean 'age'?",
-        ),
-        (
-            'title = "Toy"',
-            'title = "Toy"\nmissing = { state = "a", columns = ["hired"] }',
-            "label",
-            "two states",
-        ),
-        ('format = "csv"', 'format = "csv"\ndelimiter = "tab"', "source.delimiter", "at most 1 character"),
+        (FORMAT, '\ndecimal = ";"', "source.decimal", "'.' or ','"),
+        (TITLE, "\nmissing = 1", "missing", "got 1"),
+        (TITLE, '\nmissing = { state = "a", column = ["age"] }', "missing.column", "columns'"),
+        (TITLE, '\nmissing = { state = "a", columns = ["wage"] }', "missing", "mean 'age'?"),
+        (TITLE, '\nmissing = { state = "a", columns = ["hired"] }', "label", "two states"),
+        (FORMAT, '\ndelimiter = "tab"', "source.delimiter", "at most 1 character"),
         ("[{ path =", "[{ pat =", "source.files[0].pat", "is not a field"),
         ('[{ path = "toy.csv" }]', "[{}]", "source.files[0]", "either 'name'"),
         ("[{ path =", '[{ name = "toy.csv", path =', "source.files[0]", "either 'name'"),
@@ -127,27 +100,17 @@ def test_a_state_beside_the_bins_has_no_place_in_their_order() -> None:
         ('[{ path = "toy.csv"', '[{ url = "ftp://x.org/a", name = "a"', "source.files[0].url", "pattern"),
         ('[{ path = "toy.csv"', '[{ name = "../toy.csv"', "source.files[0].name", "pattern"),
         (
-            "[columns.age]",
-            '[[dropped]]\ncolumns = ["age"]\nreason = "x"\n[columns.age]',
+            AGE,
+            '[[dropped]]\ncolumns = ["age"]\nreason = "x"\n',
             "dropped",
             "names 'age', which 'columns' names already",
         ),
-        (
-            'states = ["f", "m"]',
-            'states = ["f", "m"]\nindicators = { woman = "w" }',
-            "columns.sex.indicators",
-            "leads from 'woman' to 'w'",
-        ),
-        (
-            'states = ["f", "m"]',
-            'states = ["f", "m"]\nindicators = { woman = "f" }\nsource = "sex"',
-            "columns.sex",
-            "cannot have 'source'",
-        ),
+        (SEX, '\nindicators = { woman = "w" }', "columns.sex.indicators", "leads from 'woman' to 'w'"),
+        (SEX, '\nindicators = { woman = "f" }\nsource = "sex"', "columns.sex", "cannot have 'source'"),
         (
             '= ["f", "m"]',
-            '= ["f", "m"]\nindicators = { woman = "f" }\n[columns.s]\nsource = "sex"\nkind = "categorical"\n'
-            'states = ["a"]',
+            '\nindicators = { woman = "f" }\n'
+            '[columns.s]\nsource = "sex"\nkind = "categorical"\nstates = ["a"]',
             "columns",
             "'sex' has indicators, so",
         ),
@@ -157,15 +120,10 @@ def test_a_state_beside_the_bins_has_no_place_in_their_order() -> None:
             "first_of",
             "needs rows of one file",
         ),
-        ("[columns.age]", '[filter]\nsex = "m"\n[columns.age]', "filter.sex", "must be a valid tuple"),
-        ("[columns.age]", '[network]\nscore = "aic"\n[columns.age]', "network.score", "'bic' or 'bdeu'"),
-        (
-            "[columns.age]",
-            "[network]\nmax_indegree = 0\n[columns.age]",
-            "network.max_indegree",
-            "greater than 0",
-        ),
-        ("[columns.age]", "[network]\npseudo_count = nan\n[columns.age]", "network.pseudo_count", "finite"),
+        (AGE, '[filter]\nsex = "m"\n', "filter.sex", "must be a valid tuple"),
+        (AGE, '[network]\nscore = "aic"\n', "network.score", "'bic' or 'bdeu'"),
+        (AGE, "[network]\nmax_indegree = 0\n", "network.max_indegree", "greater than 0"),
+        (AGE, "[network]\npseudo_count = nan\n", "network.pseudo_count", "finite"),
     ],
 )
 def test_a_broken_rule_names_file_field_rule_and_value(
@@ -222,18 +180,15 @@ def test_list_cards_is_sorted_and_complete() -> None:
 @pytest.mark.parametrize(
     ("old", "new"),
     [
-        (
-            'title = "Toy"',
-            'title = "Tiny"\nlicence = "CC0-1.0"\nknown_problems = ["Few rows."]\nwarning = "Toy!"',
-        ),
-        ('path = "toy.csv"', 'path = "other.csv"'),
-        ('format = "csv"', 'format = "csv"\ninstructions = "Ask me."\nfolder = "toys"'),
+        (TITLE, 'title = "Tiny"\nlicence = "CC0-1.0"\nknown_problems = ["Few rows."]\nwarning = "Toy!"'),
+        (PATH, 'path = "other.csv"'),
+        (FORMAT, '\ninstructions = "Ask me."\nfolder = "toys"'),
         ('[{ path = "toy.csv" }]', '[{ name = "toy.csv", url = "https://x.org/toy.csv.gz" }]'),
-        ('title = "Toy"', 'title = "Toy"\nfield = "work"\ncountry = "Y"\nyears = "2001"\nnot_for = "Any."'),
-        ("[columns.age]", '[[dropped]]\ncolumns = ["id"]\nreason = "Says nothing."\n[columns.age]'),
-        ("[0, 18, 65, inf]", "[0.0, 18.0, 65.0, inf]"),
-        ("[columns.age]", '[columns.age]\ndescription = "In years"\nsource = "age"'),
-        ("[columns.age]", '[network]\nalgorithm = "tabu"\n[columns.age]'),
+        (TITLE, '\nfield = "work"\ncountry = "Y"\nyears = "2001"\nnot_for = "Any."'),
+        (AGE, '[[dropped]]\ncolumns = ["id"]\nreason = "Says nothing."\n'),
+        (BINS, "[0.0, 18.0, 65.0, inf]"),
+        (AGE, '\ndescription = "In years"\nsource = "age"'),
+        (AGE, '[network]\nalgorithm = "tabu"\n'),
     ],
 )
 def test_digest_ignores_what_changes_no_number(write_card: WriteCard, old: str, new: str) -> None:
@@ -245,27 +200,27 @@ def test_digest_ignores_what_changes_no_number(write_card: WriteCard, old: str, 
     ("old", "new"),
     [
         ('name = "toy"', 'name = "toy2"'),
-        ("[0, 18, 65, inf]", "[0, 19, 65, inf]"),
-        ("[0, 18, 65, inf]", '[0, 18, 65, inf]\nbin_states = ["adult", "minor", "senior"]'),
+        (BINS, "[0, 19, 65, inf]"),
+        (BINS, '\nbin_states = ["adult", "minor", "senior"]'),
         ('["minor", "adult", "senior"]', '["young", "adult", "senior"]'),
-        ('states = ["f", "m"]', 'states = ["m", "f"]'),
-        ('states = ["f", "m"]', 'states = ["f", "m"]\nordered = true'),
+        (SEX, 'states = ["m", "f"]'),
+        (SEX, "\nordered = true"),
         ('{ 0 = "no", 1 = "yes" }', '{ 1 = "no", 0 = "yes" }'),
-        ("[columns.age]", '[columns.age]\nsource = "years"'),
-        ("[columns.age]", '[filter]\nsex = ["m"]\n[columns.age]'),
-        ("[columns.age]", "[network]\nmax_indegree = 2\n[columns.age]"),
+        (AGE, '\nsource = "years"'),
+        (AGE, '[filter]\nsex = ["m"]\n'),
+        (AGE, "[network]\nmax_indegree = 2\n"),
         ('deprived_group = "f"', 'deprived_group = "m"'),
         ('favorable_label = "yes"', 'favorable_label = "no"'),
         ('required_edges = [["sex", "hired"]]', ""),
         ('forbidden_edges = [["hired", "age"]]', ""),
-        ('path = "toy.csv"', f'path = "toy.csv", sha256 = "{"0" * 64}"'),
-        ('path = "toy.csv"', 'path = "toy.csv", skip_lines = 1'),
-        ('format = "csv"', 'format = "csv"\ndelimiter = ";"'),
-        ('format = "csv"', 'format = "csv"\nencoding = "latin-1"'),
-        ('format = "csv"', 'format = "csv"\ndelimiter = ";"\ndecimal = ","'),
-        ('title = "Toy"', 'title = "Toy"\nmissing = "unknown"'),
-        ('title = "Toy"', 'title = "Toy"\nfirst_of = "id"'),
-        ('states = ["f", "m"]', 'states = ["f", "m"]\nindicators = { woman = "f" }'),
+        (PATH, f'path = "toy.csv", sha256 = "{"0" * 64}"'),
+        (PATH, 'path = "toy.csv", skip_lines = 1'),
+        (FORMAT, '\ndelimiter = ";"'),
+        (FORMAT, '\nencoding = "latin-1"'),
+        (FORMAT, '\ndelimiter = ";"\ndecimal = ","'),
+        (TITLE, '\nmissing = "unknown"'),
+        (TITLE, '\nfirst_of = "id"'),
+        (SEX, '\nindicators = { woman = "f" }'),
     ],
 )
 def test_digest_covers_what_changes_a_number(write_card: WriteCard, old: str, new: str) -> None:
@@ -328,7 +283,7 @@ def test_missing_values_hide_no_broken_rule(write_card: WriteCard) -> None:
 
 
 def test_a_card_with_missing_values_can_be_read_in_another_way(write_card: WriteCard) -> None:
-    card = load_card(write_card(('title = "Toy"', 'title = "Toy"\nmissing = "unknown"')))
+    card = load_card(write_card((TITLE, '\nmissing = "unknown"')))
     changed = card.with_columns({"age": {"bins": [0, 30, 99], "states": ["young", "old"]}})
     assert changed.columns["age"].states == ("young", "old", "unknown")
     assert changed.columns["age"].values[""] == "unknown"

@@ -6,17 +6,15 @@ from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 
-import numpy as np
 import pandas as pd
 import pytest
 
 from benchmark.data.draft import Draft, draft
-from benchmark.data.draft_text import card_text
 from benchmark.data.load import Dataset, load_dataset
-from benchmark.data.reading import DoubtError
 from benchmark.errors import BetabenchError
 from benchmark.file_options import FileOptions
 from benchmark.network.learn import learn_network
+from tests.helpers.drafts import doubt, drafted, spread
 
 WISH = FileOptions("y", "yes", "sex", "F")
 BASE = {"sex": "FM", "y": ["yes", "no"], "job": ["clerk", "cook", "smith"]}
@@ -32,26 +30,6 @@ def rows(n: int = 200, **more: Callable[[int], object]) -> tuple[list[str], list
 def text(table: tuple[list[str], list[list[str]]], separator: str = ",") -> str:
     header, cells = table
     return "\n".join(separator.join(row) for row in [header, *cells]) + "\n"
-
-
-def drafted(folder: Path, content: str | bytes, wish: FileOptions = WISH) -> tuple[Draft, Dataset]:
-    """Draft a card and load what it describes; the loader's codes are those that the draft was made by."""
-    file = folder / "table.csv"
-    file.write_bytes(content if isinstance(content, bytes) else content.encode())
-    made = draft(file, wish, folder)
-    (folder / "card.toml").write_text(card_text(made, file, wish.min_count), encoding="utf-8")
-    dataset = load_dataset(folder / "card.toml")
-    assert list(dataset.card.columns) == list(made.columns)
-    assert not dataset.unused
-    for i, column in enumerate(made.columns.values()):
-        assert np.array_equal(dataset.table.codes[:, i], column.codes)
-        sizes = np.bincount(column.codes, minlength=len(column.entry["states"]))
-        assert sizes.min() >= (1 if column.name == wish.sensitive else wish.min_count), (column.name, sizes)
-    return made, dataset
-
-
-def spread(i: int) -> int:
-    return i * 7919 % 997
 
 
 def wide() -> str:
@@ -139,7 +117,7 @@ AWKWARD: dict[str, tuple[str | bytes, Callable[[Draft, Dataset], bool]]] = {
 @pytest.mark.parametrize("what", AWKWARD)
 def test_an_awkward_table_is_drafted_and_learned(what: str, tmp_path: Path) -> None:
     content, expected = AWKWARD[what]
-    made, dataset = drafted(tmp_path, content)
+    made, dataset = drafted(content, WISH, tmp_path)
     assert expected(made, dataset)
     card = dataset.card
     assert (card.network.score, card.network.equivalent_sample_size) == ("bdeu", 1000)
@@ -150,7 +128,7 @@ def test_an_awkward_table_is_drafted_and_learned(what: str, tmp_path: Path) -> N
 def test_the_line_that_keeps_numbers_beside_bins_is_there_to_be_uncommented(tmp_path: Path) -> None:
     wished = FileOptions("y", "yes", "age", "< 400")
     for content, wish, lines in ((text(rows(gain=spread)), WISH, 1), (text(rows(age=spread)), wished, 0)):
-        drafted(tmp_path, content, wish)
+        drafted(content, wish, tmp_path)
         card = (tmp_path / "card.toml").read_text(encoding="utf-8")
         assert card.count("\n# numbers = true  # ") == lines
         (tmp_path / "card.toml").write_text(card.replace("\n# numbers", "\nnumbers"), encoding="utf-8")
@@ -184,7 +162,7 @@ def test_what_cannot_be_drafted_is_a_sentence(
     content: str | bytes, wish: FileOptions, sentence: str, tmp_path: Path
 ) -> None:
     with pytest.raises(BetabenchError) as raised:
-        drafted(tmp_path, content, wish)
+        drafted(content, wish, tmp_path)
     assert sentence in str(raised.value)
 
 
@@ -225,7 +203,7 @@ def test_roles_are_values_of_the_file_numbers_or_conditions(
             twelve=lambda i: "z" if i % 25 == 0 else "other",
         )
     )
-    _, dataset = drafted(tmp_path, content, FileOptions(label, favorable, sensitive, deprived, **others))
+    _, dataset = drafted(content, FileOptions(label, favorable, sensitive, deprived, **others), tmp_path)
     card = dataset.card
     assert len(dataset.table) == 300
     assert (card.favorable_label, card.deprived_group) == roles
@@ -237,23 +215,21 @@ def test_leaks_proxies_and_the_group_are_named(tmp_path: Path) -> None:
     header += ["paid", "wears"]
     for i, row in enumerate(cells):
         row += ["done" if row[1] == "yes" or i % 50 == 0 else "open", row[0].lower() if i % 9 else "m"]
-    made, dataset = drafted(tmp_path, text((header, cells)), FileOptions("y", "yes", "sex"))
+    made, dataset = drafted(text((header, cells)), FileOptions("y", "yes", "sex"), tmp_path)
     assert "paid" not in dataset.card.columns
     assert "suspected leak" in made.dropped["paid"]
     assert "proxy of sex: Cramér's V 0.8" in made.columns["wears"].reason
     assert any("The deprived group was not named" in note for note in made.reading.warnings)
     assert any("paid is left out" in note for note in made.reading.warnings)
-    _, kept = drafted(tmp_path, text((header, cells)), FileOptions("y", "yes", "sex", keep="paid"))
+    _, kept = drafted(text((header, cells)), FileOptions("y", "yes", "sex", keep="paid"), tmp_path)
     assert "paid" in kept.card.columns
 
 
 def test_rows_without_group_or_label_are_left_out_and_rare_values_are_not_listed(tmp_path: Path) -> None:
     table = text(rows(400, town=lambda i: "big" if i % 3 else f"village{i}"))
     odd = "X,yes,cook,big\n,no,cook,big\nF,?,cook,big\n"
-    with pytest.raises(DoubtError) as raised:
-        drafted(tmp_path, table + odd)
-    assert raised.value.options == {"unfavorable": "no", "favored": "M"}
-    made, dataset = drafted(tmp_path, table + odd, replace(WISH, unfavorable="no", favored="M,X"))
+    assert doubt(table + odd, WISH, tmp_path).options == {"unfavorable": "no", "favored": "M"}
+    made, dataset = drafted(table + odd, replace(WISH, unfavorable="no", favored="M,X"), tmp_path)
     assert len(dataset.table) == 401
     assert dataset.card.exclude == {"y": ("?",), "sex": ("",)}
     assert [str(out) for out in made.reading.left_out] == [
@@ -274,7 +250,7 @@ def test_a_number_of_each_row_is_no_feature_where_rows_are_left_out(tmp_path: Pa
     header, cells = rows(patient=lambda i: i * 37 % 200 + 1)  # in no order
     for own in cells[::11]:
         own[0] = "?"
-    made, _ = drafted(tmp_path, text((header, cells)), replace(WISH, favored="M"))
+    made, _ = drafted(text((header, cells)), replace(WISH, favored="M"), tmp_path)
     assert made.dropped == {"patient": "numbers the rows"}
     (line,) = [own for own in str(made.reading).splitlines() if "are left out" in own]
     assert line.startswith("- 19 rows are left out: a 'sex' on neither side ('?')")

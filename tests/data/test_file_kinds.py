@@ -20,20 +20,20 @@ from benchmark.data.card_parts import Source, SourceFile
 from benchmark.data.draft import draft
 from benchmark.data.draft_text import card_text
 from benchmark.data.files import as_csv, read_frame, read_rows, read_table, rows_of_frame
-from benchmark.data.load import Dataset, load_dataset
-from benchmark.data.reading import DoubtError
+from benchmark.data.load import load_dataset
 from benchmark.errors import DataError
 from benchmark.file_options import FileOptions
+from tests.helpers.drafts import doubt, drafted, file_of
 from tests.helpers.made_up_files import people, text
 
 WISH, PLAIN = FileOptions("y", "1", "sex", "f"), FileOptions()
 ROWS = [{name: str(value) for name, value in row.items()} for row in people(300)]
+TEXT = text(ROWS)  # type: ignore[arg-type]
 
 
-def read(path: Path, wish: FileOptions = WISH) -> Dataset:
-    card = path.with_name("card.toml")
-    card.write_text(card_text(draft(path, wish, path.parent), path, 5), encoding="utf-8")
-    return load_dataset(card)
+def read(content: Path | str, folder: Path, wish: FileOptions = WISH) -> pd.DataFrame:
+    """Return the rows that the card of a file reads."""
+    return drafted(content, wish, folder)[1].to_frame()
 
 
 def arff(rows: list[dict[str, str]]) -> str:
@@ -65,7 +65,7 @@ def excel(rows: list[dict[str, str]], path: Path) -> None:
 
 
 WRITERS: dict[str, Callable[[Path], object]] = {
-    "a.csv": lambda path: path.write_text(text(ROWS)),  # type: ignore[arg-type]
+    "a.csv": lambda path: path.write_text(TEXT),
     "a.arff": lambda path: path.write_text(arff(ROWS)),
     "a.arff.gz": lambda path: path.write_bytes(gzip.compress(arff(ROWS).encode())),
     "a.xlsx": lambda path: excel(ROWS, path),
@@ -77,7 +77,7 @@ WRITERS: dict[str, Callable[[Path], object]] = {
 @pytest.mark.parametrize("name", WRITERS)
 def test_every_kind_of_file_gives_the_same_rows(name: str, tmp_path: Path) -> None:
     WRITERS[name](tmp_path / name)
-    frame = read(tmp_path / name).to_frame()
+    frame = read(tmp_path / name, tmp_path)
     assert frame["sex"].tolist() == [row["sex"] for row in ROWS]
     reading = str(draft(tmp_path / name, WISH, tmp_path).reading)
     assert ("- Of 2 sheets the first, 'a', is read." in reading) == (name == "a.xlsx")
@@ -224,37 +224,28 @@ def test_arff_that_cannot_be_read_is_a_sentence(data: str, words: str, tmp_path:
     "names", ["[sex],[y],[job]", "% f,ok,job", "{a},{b},c", "#sex,@y,job", "@relation,y,job"]
 )
 def test_a_header_may_begin_with_any_sign(names: str, tmp_path: Path) -> None:
-    path = tmp_path / "a.csv"
-    path.write_text(f"{names}\n" + "".join(f"{row['sex']},{row['y']},{row['job']}\n" for row in ROWS))
+    text = f"{names}\n" + "".join(f"{row['sex']},{row['y']},{row['job']}\n" for row in ROWS)
     sex, y, job = names.split(",")
-    frame = read(path, FileOptions(y, "1", sex, "f")).to_frame()
+    frame = read(text, tmp_path, FileOptions(y, "1", sex, "f"))
     assert frame[sex].tolist() == [row["sex"] for row in ROWS]
     assert list(frame) == [sex, y, job]
 
 
-@pytest.mark.parametrize(
-    "json", ['[{"a": 1}]', '{"a": 1}\n{"a": 2}\n', '[\n  {"a": 1},\n', "[1, 2]\n[3, 4]\n"]
-)
+@pytest.mark.parametrize("json", ['[{"a": 1}]', '{"a": 1}\n{"a": 2}\n', "[1, 2]\n[3, 4]\n"])
 def test_json_is_no_table(json: str, tmp_path: Path) -> None:
-    path = tmp_path / "a.csv"
-    path.write_text(json)
     with pytest.raises(DataError, match=r"no table with columns|has no rows|has no column 'y'"):
-        draft(path, WISH, tmp_path)
+        drafted(json, WISH, tmp_path)
 
 
 def test_a_file_without_a_header_has_columns_by_place(tmp_path: Path) -> None:
-    path = tmp_path / "a.csv"
-    lines = text(ROWS).splitlines()  # type: ignore[arg-type]
-    path.write_text("|a remark\n" + "\n".join(lines[1:]) + "\n")
-    names = lines[0].split(",")
-    places = {name: f"column_{i}" for i, name in enumerate(names, 1)}
+    header, _, lines = TEXT.partition("\n")
+    places = {name: f"column_{i}" for i, name in enumerate(header.split(","), 1)}
+    content, wish = f"|a remark\n{lines}", FileOptions(places["y"], "1", places["sex"], "f")
     with pytest.raises(DataError, match=r"no column 'y'.*name columns by their place, as column_1"):
-        draft(path, WISH, tmp_path)
-    made = draft(path, FileOptions(places["y"], "1", places["sex"], "f"), tmp_path)
-    assert made.reading.rows == len(ROWS)
+        drafted(content, WISH, tmp_path)
+    made, dataset = drafted(content, wish, tmp_path)
     assert list(made.table.columns) == [*places.values()]
-    frame = read(path, FileOptions(places["y"], "1", places["sex"], "f")).to_frame()
-    assert frame[places["job"]].tolist() == [row["job"] for row in ROWS]
+    assert dataset.to_frame()[places["job"]].tolist() == [row["job"] for row in ROWS]
 
 
 @pytest.mark.parametrize(
@@ -313,49 +304,36 @@ def test_types_of_a_frame_are_believed(tmp_path: Path) -> None:
     "above", ["# made, by, hand, and, more", "sep=,", "Export\nby us, for you", "2020, 2021", '"a, b"\n']
 )
 def test_the_header_is_the_line_with_the_named_columns(above: str, tmp_path: Path) -> None:
-    path = tmp_path / "a.csv"
-    path.write_text(f"{above}\n{text(ROWS)}")  # type: ignore[arg-type]
-    frame = read(path).to_frame()
+    path = file_of(f"{above}\n{TEXT}", tmp_path)
+    frame = read(path, tmp_path)
     assert frame["sex"].tolist() == [row["sex"] for row in ROWS]
     assert (frame["y"] == "1").tolist() == [row["y"] == "1" for row in ROWS]
     assert read_frame(path, PLAIN, {"sex", "y"}).equals(pd.DataFrame(ROWS))
 
 
-def test_a_named_column_that_is_there_twice_is_refused(tmp_path: Path) -> None:
-    path = tmp_path / "a.csv"
-    path.write_text("sex,y,y\n" + "f,1,0\nf,0,1\nm,0,1\nm,1,1\n" * 20)
-    with pytest.raises(DoubtError, match=r"2 columns 'y', .* write --label y\.1") as error:
-        draft(path, WISH, tmp_path)
-    assert error.value.options == {"drop": "y.1"}
-    first = read(path, replace(WISH, drop="y.1"))
-    second = read(path, replace(WISH, label="y.1"))
-    assert [own.to_frame()[own.card.label].tolist() for own in (first, second)] == [
-        ["1", "0", "0", "1"] * 20,
-        ["0", "1", "1", "1"] * 20,
-    ]
-
-
-def test_a_named_column_that_is_there_twice_with_the_same_values_is_read(tmp_path: Path) -> None:
-    path = tmp_path / "a.csv"
-    path.write_text("sex,y,sex\n" + "f,1,f\nm,0,m\nm,1,m\n" * 20)
-    assert read(path).to_frame()["sex"].tolist() == ["f", "m", "m"] * 20
+def test_a_named_column_that_is_there_twice_is_refused_if_values_differ(tmp_path: Path) -> None:
+    content = "sex,y,y\n" + "f,1,0\nf,0,1\nm,0,1\nm,1,1\n" * 20
+    asked = doubt(content, WISH, tmp_path)
+    assert re.search(r"2 columns 'y', .* write --label y\.1", str(asked))
+    assert asked.options == {"drop": "y.1"}
+    first = read(content, tmp_path, replace(WISH, drop="y.1"))
+    second = read(content, tmp_path, replace(WISH, label="y.1"))
+    assert first["y"].tolist() == ["1", "0", "0", "1"] * 20
+    assert second["y.1"].tolist() == ["0", "1", "1", "1"] * 20
+    same = read("sex,y,sex\n" + "f,1,f\nm,0,m\nm,1,m\n" * 20, tmp_path)
+    assert same["sex"].tolist() == ["f", "m", "m"] * 20
 
 
 @pytest.mark.parametrize("encoding", ["utf-16-le", "utf-16-be"])
 def test_two_bytes_a_character_need_no_byte_order_mark(encoding: str, tmp_path: Path) -> None:
-    path = tmp_path / "a.csv"
-    path.write_bytes(text(ROWS).encode(encoding))  # type: ignore[arg-type]
+    path = file_of(TEXT.encode(encoding), tmp_path)
     assert read_frame(path, PLAIN).equals(pd.DataFrame(ROWS))
     assert f'encoding = "{encoding}"' in card_text(draft(path, WISH, tmp_path), path, 5)
 
 
 def test_leading_zeros_that_do_not_count_are_told(tmp_path: Path) -> None:
-    path = tmp_path / "a.csv"
     # Of places, one in eight is no number: they are a category, and keep their zeros.
     places = [f"{i // 5 % 20:02}" if i % 8 else "2A" for i in range(400)]
-    rows = [
-        f"{'fm'[i % 2]},{i // 2 % 2},{i // 3 % 40:05},{i * i % 29},{place}" for i, place in enumerate(places)
-    ]
-    path.write_text("sex,y,zip,age,place\n" + "\n".join(rows) + "\n")
-    told = draft(path, WISH, tmp_path).reading.forms
-    assert told == ("Numbers of zip: '00039' is read as 39.",)
+    rows = [f"{'fm'[i % 2]},{i // 2 % 2},{i // 3 % 40:05},{i * i % 29},{places[i]}" for i in range(400)]
+    made, _ = drafted("sex,y,zip,age,place\n" + "\n".join(rows) + "\n", WISH, tmp_path)
+    assert made.reading.forms == ("Numbers of zip: '00039' is read as 39.",)

@@ -40,31 +40,19 @@ m,70,0,50,b,P
 def test_it_is_read_beside_the_table(write_card: WriteCard) -> None:
     dataset = load_dataset(write_card(JUDGED, rows=ROWS))
     judged = dataset.judged
-    assert judged is not None
     assert judged.favorable.tolist() == [True, True, False, True]
     assert judged.judges.tolist() == [0, 1, 0, 0]
     assert judged.persons.tolist() == [0, 1, 2, 1]
     assert dataset.table.schema.names == ("sex", "age", "hired")
     assert dataset.notes == ()
-
-
-def test_a_card_without_one_has_none(write_card: WriteCard) -> None:
+    # Whatever people judged, the table is the same.
+    rows = ROWS.replace("80,b,Q", "0,z,X").replace("90,a,P", "1,y,Y")
+    other = load_dataset(write_card(JUDGED, rows=rows))
+    assert other.digest == dataset.digest
+    assert other.judged.digest != judged.digest
     card = load_card(write_card())
     assert load_dataset(card).judged is None
-    assert card.behind == ()
-    assert card.coded == card.columns
-
-
-def test_whatever_people_judged_the_table_is_the_same(write_card: WriteCard) -> None:
-    one, other = (
-        load_dataset(write_card(JUDGED, rows=rows))
-        for rows in (ROWS, ROWS.replace("80,b,Q", "0,z,X").replace("90,a,P", "1,y,Y"))
-    )
-    assert one.digest == other.digest
-    assert one.judged is not None
-    assert other.judged is not None
-    assert one.judged.digest != other.judged.digest
-    assert not one.judged.favorable.all()
+    assert (card.behind, card.coded) == ((), card.columns)
 
 
 @pytest.mark.parametrize(("old", "new"), [("80,b,Q", "8,b,Q"), ("90,a,P", "90,b,P"), ("10,b,R", "10,b,Q")])
@@ -72,31 +60,25 @@ def test_its_digest_tells_labels_judges_and_persons(write_card: WriteCard, old: 
     one, other = (
         load_dataset(write_card(JUDGED, rows=rows)).judged for rows in (ROWS, ROWS.replace(old, new))
     )
-    assert one is not None
-    assert other is not None
     assert one.digest != other.digest
     assert one.take(np.array([1, 3])).persons.tolist() == [1, 1]
 
 
 def test_its_dose_is_signed(write_card: WriteCard) -> None:
     rows = "sex,age,hired,guess,who,whom\n" + "f,17,0,10,a,a\nf,17,1,20,a,b\nm,17,0,90,b,c\nm,17,1,80,b,d\n"
-    dataset = load_dataset(write_card(JUDGED, rows=rows))
-    assert dataset.judged is not None
-    assert dataset.judged.gap(dataset.table) == 1.0
-    assert dataset.judged.dose(dataset.table) == 1.0
-    kinder = load_dataset(write_card(JUDGED, rows=rows.replace("10,a", "60,a").replace("20,a", "60,a")))
-    assert kinder.judged is not None
-    assert kinder.judged.dose(kinder.table) == 0.0
-    alike = load_dataset(write_card(JUDGED, rows=rows.replace("90,b", "10,b").replace("1,80", "0,80")))
-    assert alike.judged is not None
-    assert alike.judged.dose(alike.table) == 1.0
+    kinder = rows.replace("10,a", "60,a").replace("20,a", "60,a")
+    alike = rows.replace("90,b", "10,b").replace("1,80", "0,80")
+    for content, dose in ((rows, 1.0), (kinder, 0.0), (alike, 1.0)):
+        dataset = load_dataset(write_card(JUDGED, rows=content))
+        assert dataset.judged.dose(dataset.table) == dose
+    first = load_dataset(write_card(JUDGED, rows=rows))
+    assert first.judged.gap(first.table) == 1.0
 
 
 def test_an_experiment_can_cut_it_elsewhere(write_card: WriteCard) -> None:
     card = load_card(write_card(JUDGED, rows=ROWS))
     changed = card.with_columns({"judged": {"bins": [0, 60, 100]}})
     judged = load_dataset(changed).judged
-    assert judged is not None
     assert judged.favorable.tolist() == [True, True, False, False]
     assert changed.digest != card.digest
     with pytest.raises(UnknownNameError, match="judge"):
@@ -139,18 +121,21 @@ def test_it_is_not_dropped_and_no_column_has_its_name(write_card: WriteCard) -> 
         load_card(write_card(JUDGED, ("[columns.age]", '[columns.judged]\nsource = "age"'), rows=None))
 
 
-def test_a_row_without_judge_or_judgement_is_told(write_card: WriteCard) -> None:
-    with pytest.raises(DataError, match=r"Nobody is named in line 3 of .*toy\.csv, column 'who'"):
-        load_dataset(write_card(JUDGED, rows=ROWS.replace("90,a", "90, ")))
-    with pytest.raises(DataError, match="'judged' from line 3 of") as error:
-        load_dataset(write_card(JUDGED, rows=ROWS.replace("90,a", "often,a")))
-    assert "'often' (1 row)" in error.value.what
-    assert "(judged.label.states or .values)" in error.value.remedy
-
-
-def test_a_file_without_its_columns(write_card: WriteCard) -> None:
-    with pytest.raises(DataError, match=r"lacks columns\. Expected: 'whom'"):
-        load_dataset(write_card(JUDGED, rows=ROWS.replace("whom", "person")))
+@pytest.mark.parametrize(
+    ("old", "new", "words"),
+    [
+        ("90,a", "90, ", r"Nobody is named in line 3 of .*toy\.csv, column 'who'"),
+        (
+            "90,a",
+            "often,a",
+            r"'judged' from line 3 of .*'often' \(1 row\)(.|\n)*judged\.label\.states or \.values",
+        ),
+        ("whom", "person", r"lacks columns\. Expected: 'whom'"),
+    ],
+)
+def test_wrong_judgments_are_told(write_card: WriteCard, old: str, new: str, words: str) -> None:
+    with pytest.raises(DataError, match=words):
+        load_dataset(write_card(JUDGED, rows=ROWS.replace(old, new)))
 
 
 def test_printed_lines_of_python_leave_it_out(write_card: WriteCard) -> None:

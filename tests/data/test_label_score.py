@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -22,25 +23,35 @@ SCORE = (
 ROWS = "sex,age,points,hired\nf,17,4,0\nm,18,10,1\nf,64.5,19,1\nm,70,9,0\n"
 
 
-def test_the_number_is_read_and_is_no_column(write_card: WriteCard) -> None:
-    dataset = load_dataset(write_card(SCORE, rows=ROWS))
+UNRANGED = SCORE[0], SCORE[1].replace(", minimum = 0, maximum = 20", "")
+COMMAS = 'format = "csv"', 'format = "csv"\ndelimiter = ";"\ndecimal = ","'
+KEPT = "[columns.age]", '[filter]\nage = ["17", "18", "64.5", "70"]\n[columns.age]'
+
+
+@pytest.mark.parametrize(
+    ("changes", "rows", "values", "half_range", "lowest"),
+    [
+        ([SCORE], ROWS, [4, 10, 19, 9], 10, 0),
+        ([UNRANGED], ROWS, [4, 10, 19, 9], 7.5, 4),
+        ([SCORE, KEPT], ROWS + "f,30,none,0\n", [4, 10, 19, 9], 10, 0),
+        (
+            [SCORE, COMMAS],
+            ROWS.replace(",", ";").replace(".", ",").replace(";10;", ";10,5;"),
+            *([4, 10.5, 19, 9], 10, 0),
+        ),
+    ],
+)
+def test_the_number_is_read_and_is_no_column(
+    write_card: WriteCard, changes: Any, rows: str, values: list[float], half_range: float, lowest: float
+) -> None:
+    dataset = load_dataset(write_card(*changes, rows=rows))
     assert isinstance(dataset.score, Score)
-    assert dataset.score.values.tolist() == [4, 10, 19, 9]
-    assert (dataset.score.threshold, dataset.score.half_range, dataset.score.lowest) == (10, 10, 0)
+    assert dataset.score.values.tolist() == values
+    found = dataset.score.threshold, dataset.score.half_range, dataset.score.lowest
+    assert found == (10, half_range, lowest)
     assert dataset.table.schema.names == ("sex", "age", "hired")
     assert dataset.notes == ()
-
-
-def test_a_card_without_one_has_none(write_card: WriteCard) -> None:
     assert load_dataset(write_card()).score is None
-
-
-def test_its_range_is_that_of_the_rows_unless_given(write_card: WriteCard) -> None:
-    ranged = (", minimum = 0, maximum = 20", "")
-    short = (SCORE[0], SCORE[1].replace(*ranged))
-    score = load_dataset(write_card(short, rows=ROWS)).score
-    assert score is not None
-    assert (score.half_range, score.lowest) == (7.5, 4)
 
 
 def test_the_label_may_be_cut_from_it(write_card: WriteCard) -> None:
@@ -51,21 +62,6 @@ def test_the_label_may_be_cut_from_it(write_card: WriteCard) -> None:
     dataset = load_dataset(write_card(SCORE, label, rows=ROWS.replace(",hired", ",paid")))
     assert dataset.table.y.tolist() == [False, True, True, False]
     assert dataset.unused == ("paid",)
-
-
-def test_the_filter_holds_for_it(write_card: WriteCard) -> None:
-    kept = ("[columns.age]", '[filter]\nage = ["17", "18", "64.5", "70"]\n[columns.age]')
-    score = load_dataset(write_card(SCORE, kept, rows=ROWS + "f,30,none,0\n")).score
-    assert score is not None
-    assert score.values.tolist() == [4, 10, 19, 9]
-
-
-def test_its_decimal_mark_is_that_of_the_file(write_card: WriteCard) -> None:
-    comma = ('format = "csv"', 'format = "csv"\ndelimiter = ";"\ndecimal = ","')
-    rows = ROWS.replace(",", ";").replace(".", ",").replace(";10;", ";10,5;")
-    score = load_dataset(write_card(SCORE, comma, rows=rows)).score
-    assert score is not None
-    assert score.values.tolist() == [4, 10.5, 19, 9]
 
 
 def test_bias_of_the_score_can_be_planted(write_card: WriteCard) -> None:
@@ -90,49 +86,39 @@ def test_a_wrong_entry_is_told(write_card: WriteCard, old: str, new: str, words:
     with pytest.raises(CardError, match="score") as error:
         load_card(write_card((SCORE[0], SCORE[1].replace(old, new)), rows=None))
     assert words in str(error.value)
-
-
-def test_it_is_not_dropped(write_card: WriteCard) -> None:
-    dropped = ("[columns.age]", '[[dropped]]\ncolumns = ["points"]\nreason = "The label."\n[columns.age]')
+    dropped = "[columns.age]", '[[dropped]]\ncolumns = ["points"]\nreason = "The label."\n[columns.age]'
     with pytest.raises(CardError, match="names 'points', which 'score'"):
         load_card(write_card(SCORE, dropped, rows=None))
 
 
-def test_a_file_without_the_column(write_card: WriteCard) -> None:
-    card = write_card(SCORE, rows=ROWS.replace("points", "marks"))
-    with pytest.raises(DataError, match="lacks columns") as error:
-        load_dataset(card)
-    assert "toy.csv" in str(error.value)
-    assert "'points'" in error.value.expected
+SAME = "sex,age,points,hired\n" + "m,18,10,1\nf,18,10,1\n" * 20 + "f,18,10,0\n"
+PLACE = r"{} in line 3 of .*toy\.csv, column 'points'\. Expected: a number from 0 to 20\. Got: '{}'"
 
 
-@pytest.mark.parametrize(("raw", "words"), [("", "is none"), ("ten", "is none"), ("21", "out of its range")])
-def test_a_row_without_a_number(write_card: WriteCard, raw: str, words: str) -> None:
-    with pytest.raises(DataError, match=r"line 3 of .*toy\.csv, column 'points'") as error:
-        load_dataset(write_card(SCORE, rows=ROWS.replace("m,18,10", f"m,18,{raw}")))
-    assert words in error.value.what
-    assert error.value.expected == "a number from 0 to 20"
-    assert error.value.got == repr(raw)
-
-
-def test_a_label_that_it_does_not_decide_is_an_error(write_card: WriteCard) -> None:
-    with pytest.raises(DataError, match="not the number behind the label of 'toy'") as error:
-        load_dataset(write_card(SCORE, rows=ROWS.replace("64.5,19,1", "64.5,19,0")))
-    assert error.value.got == "another label in 1 of 4 rows (25 %)"
+@pytest.mark.parametrize(
+    ("change", "rows", "words"),
+    [
+        (SCORE, ROWS.replace("points", "marks"), r"toy\.csv lacks columns\. Expected: 'points'"),
+        (SCORE, ROWS.replace("18,10", "18,"), PLACE.format("is none", "")),
+        (SCORE, ROWS.replace("18,10", "18,ten"), PLACE.format("is none", "ten")),
+        (SCORE, ROWS.replace("18,10", "18,21"), PLACE.format("is out of its range", "21")),
+        (
+            SCORE,
+            ROWS.replace("19,1", "19,0"),
+            r"not the number behind the label of 'toy'.*Got: another label in 1 of 4 rows \(25 %\)",
+        ),
+        (UNRANGED, SAME, "the same in all rows"),
+    ],
+)
+def test_wrong_numbers_are_told(write_card: WriteCard, change: Any, rows: str, words: str) -> None:
+    with pytest.raises(DataError, match=words):
+        load_dataset(write_card(change, rows=rows))
 
 
 def test_a_few_exceptions_are_noted(write_card: WriteCard) -> None:
     dataset = load_dataset(write_card(SCORE, rows=ROWS + "m,30,12,1\n" * 20 + "f,30,12,0\n"))
     (note,) = dataset.notes
     assert note.startswith("the label of 1 of 25 rows (4 %) contradicts the number behind it")
-
-
-def test_a_number_that_is_the_same_everywhere(write_card: WriteCard) -> None:
-    card = write_card((SCORE[0], SCORE[1].replace(", minimum = 0, maximum = 20", "")), rows=ROWS)
-    rows = "sex,age,points,hired\n" + "m,18,10,1\nf,18,10,1\n" * 20 + "f,18,10,0\n"
-    card.with_name("toy.csv").write_text(rows)
-    with pytest.raises(DataError, match="the same in all rows"):
-        load_dataset(card)
 
 
 def test_only_the_digest_of_a_card_with_one_holds_it(write_card: WriteCard) -> None:

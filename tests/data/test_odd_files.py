@@ -19,42 +19,12 @@ from benchmark.data.card_parts import MISSING_MARKS
 from benchmark.data.draft import Draft, draft
 from benchmark.data.draft_text import card_text
 from benchmark.data.files import as_csv
-from benchmark.data.load import Dataset, load_dataset
-from benchmark.data.reading import DoubtError
+from benchmark.data.load import load_dataset
 from benchmark.errors import DataError
 from benchmark.file_options import FileOptions
+from tests.helpers.drafts import doubt, drafted, drawn, file_of, sizes, spread, table
 
 WISH = FileOptions("hired", "yes", "sex", "F")
-Columns = dict[str, Callable[[int], object]]
-
-
-def drawn(values: Sequence[object], seed: int = 0) -> Callable[[int], object]:
-    """Return a function that draws one of some values for each row."""
-    return lambda i: random.Random(i + 10_000 * seed).choice(values)
-
-
-def table(n: int = 600, **more: Callable[[int], object]) -> pd.DataFrame:
-    """Return made-up people; ``more`` makes the value of a row of a further column, or of another one."""
-    lots = random.Random(3)
-    sex = [lots.choice("FM") for _ in range(n)]
-    hired = ["yes" if lots.random() < (0.35 if one == "F" else 0.55) else "no" for one in sex]
-    frame = pd.DataFrame({"sex": sex, "hired": hired, "job": [lots.choice("abc") for _ in range(n)]})
-    return frame.assign(**{name: [make(i) for i in range(n)] for name, make in more.items()})
-
-
-def read(
-    folder: Path, frame: pd.DataFrame, wish: FileOptions = WISH, **reading: object
-) -> tuple[Draft, Dataset]:
-    """Draft a card of a frame that is written as CSV, and load it."""
-    path = folder / "people.csv"
-    frame.to_csv(path, index=False, **reading)  # type: ignore[call-overload]
-    made = draft(path, wish, folder)
-    card = folder / "card.toml"
-    card.write_text(card_text(made, path, wish.min_count), encoding="utf-8")
-    dataset = load_dataset(card)
-    for i, column in enumerate(made.columns.values()):
-        assert np.array_equal(dataset.table.codes[:, i], column.codes)
-    return made, dataset
 
 
 def of_frame(folder: Path, frame: pd.DataFrame, wish: FileOptions = WISH) -> Draft:
@@ -70,29 +40,24 @@ def said(made: Draft) -> str:
     return str(made.reading)
 
 
-def sizes(made: Draft) -> dict[str, int]:
-    return {part.role: part.rows for part in made.reading.parts}
-
-
 @pytest.mark.parametrize("mark", ["NA", "None", "null", "N/A", "-"])
 def test_a_mark_of_missing_values_is_a_value_of_label_and_groups(mark: str, tmp_path: Path) -> None:
     frame = table(region=lambda i: (mark, "EU", "APAC")[i * 7 % 3], tried=lambda i: (mark, "yes")[i * 5 % 2])
     n = int((frame["region"] == mark).sum())
-    made, dataset = read(tmp_path, frame, replace(WISH, sensitive="region", deprived=mark, favored="*"))
+    made, dataset = drafted(frame, replace(WISH, sensitive="region", deprived=mark, favored="*"), tmp_path)
     assert (sizes(made)["deprived"], len(dataset.table)) == (n, 600)
     assert dataset.table.deprived.tolist() == (frame["region"] == mark).tolist()
     said_missing = f"{mark!r} counts as missing" in made.columns["tried"].reason
     assert said_missing == (mark in MISSING_MARKS)
-    made, dataset = read(tmp_path, frame, replace(WISH, label="tried", favorable=mark))
+    made, dataset = drafted(frame, replace(WISH, label="tried", favorable=mark), tmp_path)
     assert dataset.table.y.tolist() == (frame["tried"] == mark).tolist()
     wish = replace(WISH, sensitive="region", deprived="EU")
-    with pytest.raises(DoubtError) as raised:
-        read(tmp_path, frame, wish)
+    asked = doubt(frame, wish, tmp_path)
     # A user decides whether it is a value: no proposal puts it on a side.
-    assert {*raised.value.options["favored"].split(",")} == {"APAC", mark}.difference(MISSING_MARKS)
-    assert sizes(read(tmp_path, frame, replace(wish, favored=f"APAC,{mark}"))[0])["favored"] == 400
-    assert sizes(read(tmp_path, frame, replace(wish, missing=f"region={mark}"))[0])["favored"] == 200
-    assert sizes(read(tmp_path, frame, replace(wish, favored="APAC"))[0])["favored"] == 200
+    assert {*asked.options["favored"].split(",")} == {"APAC", mark}.difference(MISSING_MARKS)
+    assert sizes(drafted(frame, replace(wish, favored=f"APAC,{mark}"), tmp_path)[0])["favored"] == 400
+    assert sizes(drafted(frame, replace(wish, missing=f"region={mark}"), tmp_path)[0])["favored"] == 200
+    assert sizes(drafted(frame, replace(wish, favored="APAC"), tmp_path)[0])["favored"] == 200
 
 
 def test_in_a_frame_only_missing_values_are_missing(tmp_path: Path) -> None:
@@ -110,8 +75,8 @@ def test_in_a_frame_only_missing_values_are_missing(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("names", [("2019", "2020"), ("1", "2"), ("0.5", "1e3")])
 def test_a_line_with_a_named_column_is_the_header(names: tuple[str, str], tmp_path: Path) -> None:
-    frame = table(**{name: drawn(range(997), k) for k, name in enumerate(names)})
-    made, dataset = read(tmp_path, frame)
+    frame = table(**{name: lambda i, k=k: spread(i + 300 * k) for k, name in enumerate(names)})
+    made, dataset = drafted(frame, WISH, tmp_path)
     assert list(dataset.card.columns) == [*frame.columns]
     assert made.reading.rows == len(frame)
     integers = frame.set_axis([*frame.columns[:3], 0, 1], axis=1)  # and of a frame all names are known
@@ -120,7 +85,8 @@ def test_a_line_with_a_named_column_is_the_header(names: tuple[str, str], tmp_pa
     assert len(numbered.rows) == len(frame)
 
 
-def test_names_of_a_frame_differ_as_text(tmp_path: Path) -> None:
+def test_columns_of_a_frame_have_names_that_differ_as_text(tmp_path: Path) -> None:
+    assert list(of_frame(tmp_path, table().rename(columns={"job": " "})).columns)[2] == "column_3"
     frame = table(a=lambda i: i % 2, b=lambda i: i % 3).set_axis(["sex", "hired", "job", 0, "0"], axis=1)
     with pytest.raises(DataError, match="'0' more than once"):
         of_frame(tmp_path, frame)
@@ -132,7 +98,7 @@ def test_values_with_commas_stay_whole(name: str, tmp_path: Path) -> None:
     wish = replace(WISH, favorable="yes, hired", sensitive="race", favored="White")
     true = frame["race"].isin([name, "Black"]).tolist()
     for deprived in (f"{name},Black", ("Black", name), FileOptions.of(deprived=[name, "Black"]).deprived):
-        _, dataset = read(tmp_path, frame, replace(wish, deprived=deprived))
+        _, dataset = drafted(frame, replace(wish, deprived=deprived), tmp_path)
         assert dataset.table.deprived.tolist() == true
         assert dataset.table.y.sum() == (frame["hired"] == "yes, hired").sum()
 
@@ -141,16 +107,16 @@ def test_columns_that_look_like_weights_are_said(tmp_path: Path) -> None:
     weights = ["weight", "sample_weight", "fnlwgt", "PWGTP", "finalwt", "PERWT", "survey.wgt", "rowWeight"]
     names = [*weights, "WTMEC2YR", "weight_2020", "X_LLCPWT", "growth", "weighted", "height_cm"]
     frame = table(**{name: lambda i, k=k: (i * (7919 + k) % 997) / 50 for k, name in enumerate(names)})
-    columns = read(tmp_path, frame)[0].columns.values()
+    columns = drafted(frame, WISH, tmp_path)[0].columns.values()
     assert [c.name for c in columns if "named like weights" in c.reason] == names[:-3]
 
 
 def test_columns_are_dropped_and_kept_as_named(tmp_path: Path) -> None:
     frame = table(day=lambda i: f"2020-01-{i % 28 + 1:02}", one=lambda _: 1, **{"a,b": lambda i: i % 2})
-    made, _ = read(tmp_path, frame, replace(WISH, drop='"a,b",job', keep="day"))
+    made, _ = drafted(frame, replace(WISH, drop='"a,b",job', keep="day"), tmp_path)
     assert list(made.columns) == ["sex", "hired", "day"]
     assert made.dropped["job"] == made.dropped["a,b"] == "named by --drop"
-    assert "day" in read(tmp_path, frame)[0].dropped
+    assert "day" in drafted(frame, WISH, tmp_path)[0].dropped
     assert made.columns["day"].read_as == "category"
     for wish, words in (
         ({"drop": "jb"}, "no column 'jb'.*did you mean 'job'.*--drop"),
@@ -159,7 +125,7 @@ def test_columns_are_dropped_and_kept_as_named(tmp_path: Path) -> None:
         ({"drop": "job", "keep": "job"}, "'job' is named by --drop, and is needed"),
     ):
         with pytest.raises(DataError, match=words):
-            read(tmp_path, frame, replace(WISH, **wish))
+            drafted(frame, replace(WISH, **wish), tmp_path)
 
 
 def test_a_code_is_missing_in_all_columns(tmp_path: Path) -> None:
@@ -167,15 +133,15 @@ def test_a_code_is_missing_in_all_columns(tmp_path: Path) -> None:
         return lambda i: -9 if i % 10 == step else -8 if i % 10 == step + 1 else 20 + i * 7919 % 41
 
     frame = table(age=coded(1), visits=coded(3), points=lambda i: 999 if i % 9 == 0 else i * 7919 % 21)
-    made, _ = read(tmp_path, frame)
+    made, _ = drafted(frame, WISH, tmp_path)
     (typed,) = re.findall(r"If these do, add --missing=([^ ]*)\.", said(made))
     assert typed.split(",") == ["age=-8", "age=-9", "visits=-8", "visits=-9", "points=999"]
-    made, dataset = read(tmp_path, frame, replace(WISH, missing="*=-9,*=-8,points=999"))
+    made, dataset = drafted(frame, replace(WISH, missing="*=-9,*=-8,points=999"), tmp_path)
     assert not made.reading.warnings
     lacking = (dataset.to_frame()[["age", "visits", "points"]] == "missing").sum()
     assert lacking.tolist() == [120, 120, 67]
     with pytest.raises(DataError, match=r"--missing names by '\*=-7'.*those of all as \*=A"):
-        read(tmp_path, frame, replace(WISH, missing="*=-9,*=-7"))
+        drafted(frame, replace(WISH, missing="*=-9,*=-7"), tmp_path)
 
 
 def test_a_list_of_negative_codes_is_no_option(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -195,8 +161,7 @@ def test_a_list_of_negative_codes_is_no_option(tmp_path: Path, monkeypatch: pyte
         ("under 18", "65+", range(18, 65)),
         ("5 or less", "40 and more", range(6, 40)),
         ("≤0", "more than 3", range(1, 4)),
-        ("<=0", ">=21", range(1, 21)),
-        ("under 1 year", "over 20 years", range(1, 21)),
+        ("<=0", "over 20 years", range(1, 21)),
         ("less than 18 years", "65 or more years", range(18, 65)),
     ],
 )
@@ -205,7 +170,7 @@ def test_numbers_with_open_classes_keep_their_order(
 ) -> None:
     values = [low, *map(str, numbers), high]
     frame = table(1200, years=lambda i: drawn(values)(i))
-    _, dataset = read(tmp_path, frame)
+    _, dataset = drafted(frame, WISH, tmp_path)
     column = dataset.table.schema.columns[dataset.table.schema.index("years")]
     assert column.ordered
     codes = dataset.table.codes[:, dataset.table.schema.index("years")]
@@ -214,20 +179,18 @@ def test_numbers_with_open_classes_keep_their_order(
     assert (means[0], means[-1]) == (0, len(column.states) - 1)
     # A condition places them, or says that it cannot.
     wish = replace(WISH, sensitive="years", deprived=f"< {numbers[1]}")
-    _, dataset = read(tmp_path, frame, wish)
+    _, dataset = drafted(frame, wish, tmp_path)
     assert dataset.table.deprived.tolist() == frame["years"].isin(values[:2]).tolist()
-    with pytest.raises(DoubtError) as raised:
-        read(tmp_path, frame, replace(wish, deprived=f"> {numbers[-1] + 30}"))
-    assert raised.value.options == {"missing": f"years={high}"}
+    asked = doubt(frame, replace(wish, deprived=f"> {numbers[-1] + 30}"), tmp_path)
+    assert asked.options == {"missing": f"years={high}"}
 
 
 def test_words_among_numbers_are_on_no_side_of_a_condition(tmp_path: Path) -> None:
     frame = table(age=lambda i: "many" if i % 40 == 0 else 18 + i * 7919 % 50)
     wish = replace(WISH, sensitive="age", deprived="< 25")
-    with pytest.raises(DoubtError, match=r"'many' \(15 rows\).*add missing='age=many"):
-        read(tmp_path, frame, wish)
+    assert re.search(r"'many' \(15 rows\).*add missing='age=many", str(doubt(frame, wish, tmp_path)))
     for more in ({"missing": "age=many"}, {"favored": ">= 25"}):
-        made, dataset = read(tmp_path, frame, replace(wish, **more))
+        made, dataset = drafted(frame, replace(wish, **more), tmp_path)
         assert made.reading.rows == len(dataset.table) == 585
     assert "15 rows are left out: a 'age' on neither side ('many')" in said(made)
 
@@ -237,16 +200,11 @@ def test_words_in_a_column_of_numbers_are_said_with_the_option_to_type(tmp_path:
         age=lambda i: ("unknown", "n.a.")[i % 2] if i % 5 == 0 else drawn(range(18, 80))(i),
         size=lambda i: "S" if i % 2 else drawn(range(4))(i),
     )
-    made, _ = read(tmp_path, frame)
+    made, _ = drafted(frame, WISH, tmp_path)
     assert "If these do, add --missing=age=n.a.,age=unknown." in said(made)
-    made, dataset = read(tmp_path, frame, replace(WISH, missing="age=n.a.,age=unknown"))
+    made, dataset = drafted(frame, replace(WISH, missing="age=n.a.,age=unknown"), tmp_path)
     assert dataset.card.columns["age"].kind == "numeric"
     assert (dataset.to_frame()["age"] == "missing").sum() == 120
-
-
-def test_rows_in_the_state_of_rarer_values_are_said(tmp_path: Path) -> None:
-    frame = table(1000, band=lambda i: f"{i * 7919 % 17 * 5}-{i * 7919 % 17 * 5 + 4}")
-    assert read(tmp_path, frame)[0].columns["band"].merged == 351
 
 
 def test_codes_of_places_are_proxies_by_their_values(tmp_path: Path) -> None:
@@ -257,20 +215,22 @@ def test_codes_of_places_are_proxies_by_their_values(tmp_path: Path) -> None:
         lots.choice(places[sex if lots.random() < 0.95 else "FM".replace(sex, "")]) for sex in frame["sex"]
     ]
     frame["noise"] = [lots.randrange(500) for _ in range(3000)]
-    (shown,) = re.findall(r"zip, number: proxy of sex: Cramér's V ([\d.]+)", said(read(tmp_path, frame)[0]))
+    (shown,) = re.findall(
+        r"zip, number: proxy of sex: Cramér's V ([\d.]+)", said(drafted(frame, WISH, tmp_path)[0])
+    )
     assert float(shown) == pytest.approx(0.9, abs=0.04)
 
 
-@pytest.mark.parametrize(("n", "values"), [(600, 500), (2000, 500), (400, 400), (3000, 40)])
+@pytest.mark.parametrize(("n", "values"), [(600, 500), (400, 400), (3000, 40)])
 def test_values_by_chance_are_no_proxy(n: int, values: int) -> None:
     rng = np.random.default_rng(n)
     for _ in range(20):
-        assert cramers_v(rng.integers(values, size=n), rng.random(n) < 0.3) < PROXY
-    member = rng.random(n) < 0.3
+        member = rng.random(n) < 0.3
+        assert cramers_v(rng.integers(values, size=n), member) < PROXY
     assert cramers_v(2 * rng.integers(4, size=n) + member, member) == pytest.approx(1, abs=0.01)
 
 
-COPIES: Columns = {
+COPIES: dict[str, Callable[[int], object]] = {
     "race_code": lambda i: "BWA".index(RACE[i]) + 1,
     "race_black": lambda i: int(RACE[i] == "B"),
     "race_asian": lambda i: int(RACE[i] == "A"),
@@ -284,26 +244,26 @@ RACE = random.Random(8).choices("BWA", weights=(3, 5, 1), k=1000)
 def test_a_copy_of_the_sensitive_column_is_no_feature_in_silence(name: str, tmp_path: Path) -> None:
     frame = table(1000, race=lambda i: RACE[i], **{name: COPIES[name]})
     wish = replace(WISH, sensitive="race", deprived="B", favored="*")
-    made, dataset = read(tmp_path, frame, wish)
+    made, dataset = drafted(frame, wish, tmp_path)
     assert name not in dataset.card.columns
     assert f"Warning: {name} is left out: it goes with the sensitive column 'race' in nearly" in said(made)
-    assert name in read(tmp_path, frame, replace(wish, keep=name))[1].card.columns
+    assert name in drafted(frame, replace(wish, keep=name), tmp_path)[1].card.columns
     # So it is the other way round, where the copy is named.
     if name in ("race_code", "nearly"):
         swapped = replace(WISH, sensitive=name, deprived=str(frame[name][0]), favored="*")
-        assert "race" not in read(tmp_path, frame, swapped)[1].card.columns
+        assert "race" not in drafted(frame, swapped, tmp_path)[1].card.columns
 
 
 def test_bands_of_the_sensitive_numbers_are_copies(tmp_path: Path) -> None:
     frame = table(age=drawn(range(18, 78)))
     frame["band"] = frame["age"] // 20
     frame["kin"] = [random.Random(-i).randrange(4) for i in range(600)]
-    made, _ = read(tmp_path, frame, replace(WISH, sensitive="age", deprived="< 25"))
+    made, _ = drafted(frame, replace(WISH, sensitive="age", deprived="< 25"), tmp_path)
     assert list(made.dropped) == ["band"]
     # Nor do finer numbers, or dates, behind the groups name people.
     frame["born"] = [f"{2020 - age}-0{1 + age % 9}-11" for age in frame["age"]]
     frame["band"] = frame["band"].map(lambda k: f"band {k}")
-    made, _ = read(tmp_path, frame, replace(WISH, sensitive="band", deprived="band 0", favored="*"))
+    made, _ = drafted(frame, replace(WISH, sensitive="band", deprived="band 0", favored="*"), tmp_path)
     assert set(made.dropped) == {"age", "born"}
 
 
@@ -311,10 +271,10 @@ def test_bands_of_the_sensitive_numbers_are_copies(tmp_path: Path) -> None:
 def test_a_rare_group_is_on_the_side_that_names_it(min_count: int, tmp_path: Path) -> None:
     frame = table(sex=lambda i: "x" if i % 150 == 0 else "FM"[i % 2])
     wish = replace(WISH, min_count=min_count)
-    made, dataset = read(tmp_path, frame, replace(wish, favored="M,x"))
+    made, dataset = drafted(frame, replace(wish, favored="M,x"), tmp_path)
     assert dataset.table.deprived.tolist() == (frame["sex"] == "F").tolist()
     assert "'x' (4)" in said(made)
-    made, dataset = read(tmp_path, frame, replace(wish, favored="M"))
+    made, dataset = drafted(frame, replace(wish, favored="M"), tmp_path)
     assert len(dataset.table) == 596
     assert "4 rows are left out: a 'sex' on neither side ('x')" in said(made)
 
@@ -323,7 +283,7 @@ def test_groups_of_many_values_are_not_merged_into_a_named_one(tmp_path: Path) -
     lands = ["other", "A or B", "A", "B", *(f"land {k}" for k in range(14))]
     frame = table(1000, land=drawn(lands))
     for deprived in ("other", ("A", "B"), ("land 3",)):
-        _, dataset = read(tmp_path, frame, replace(WISH, sensitive="land", deprived=deprived, favored="*"))
+        _, dataset = drafted(frame, replace(WISH, sensitive="land", deprived=deprived, favored="*"), tmp_path)
         named = [deprived] if isinstance(deprived, str) else deprived
         assert dataset.table.deprived.tolist() == frame["land"].isin(named).tolist()
 
@@ -335,7 +295,7 @@ def test_numbers_and_blanks_have_one_meaning_that_is_said(favorable: str, tmp_pa
     frame = frame.replace({"yes": "yes "}).rename(columns={"won": " won "})
     frame.loc[::2, "hired"] = frame.loc[::2, "hired"].str.strip()
     wish = replace(WISH, label="won ", favorable=favorable)
-    made, dataset = read(tmp_path, frame, wish, quoting=2)
+    made, dataset = drafted(frame, wish, tmp_path, quoting=2)
     assert dataset.table.y.tolist() == frame[" won "].isin(ones).tolist()
     text = said(made)
     assert "won: blanks around values do not count, so that ' 1' is '1'" in text
@@ -346,7 +306,7 @@ def test_numbers_and_blanks_have_one_meaning_that_is_said(favorable: str, tmp_pa
 def test_names_and_values_in_any_letters_stay(tmp_path: Path) -> None:
     frame = table().replace({"F": "女", "M": "男", "yes": "はい", "no": "いいえ"})
     frame = frame.set_axis(["性別", "採用", "学歴 Ü"], axis=1)
-    _, dataset = read(tmp_path, frame, FileOptions("採用", "はい", "性別", "女"))
+    _, dataset = drafted(frame, FileOptions("採用", "はい", "性別", "女"), tmp_path)
     assert dataset.to_frame().astype(str).equals(frame)
     assert (dataset.card.favorable_label, dataset.card.deprived_group) == ("はい", "女")
 
@@ -359,28 +319,33 @@ def test_numbers_that_few_rows_share_are_no_proxy(tmp_path: Path) -> None:
         share=lambda i: i // 2 * 7919 % 2000 + 10_000,
         district=lambda i: 2 * (i * 31 % 30) + i // 2 % 2 + 60_601,
     )
-    made, _ = read(tmp_path, frame)
+    made, _ = drafted(frame, WISH, tmp_path)
     assert "Cramér's V" in made.columns["district"].reason
     assert not made.columns["share"].reason
 
 
-@pytest.mark.parametrize("first", [1_234_567, 10**12, 10**15])
-def test_few_large_numbers_are_states_that_differ(first: int, tmp_path: Path) -> None:
-    _, dataset = read(tmp_path, table(site=lambda i: first + i * 7919 % 5))
-    column = dataset.table.schema.columns[dataset.table.schema.index("site")]
-    assert column.states == tuple(str(first + k) for k in range(5))
-
-
-def test_names_of_rows_are_no_feature(tmp_path: Path) -> None:
-    made, _ = read(tmp_path, table(rownames=lambda i: i * 7919 % 9973))
-    assert "rownames" in made.dropped
+def test_few_numbers_are_states_that_differ_and_many_are_merged(tmp_path: Path) -> None:
+    large = {f"from {first}": first for first in (1_234_567, 10**12, 10**15)}
+    frame = table(
+        1000,
+        rate=lambda i: (0.12345671, 0.12345672, 0.12345673)[i % 3],
+        band=lambda i: f"{i * 7919 % 17 * 5}-{i * 7919 % 17 * 5 + 4}",
+        rownames=lambda i: i * 7919 % 9973,
+        **{name: lambda i, first=first: first + i * 7919 % 5 for name, first in large.items()},
+    )
+    made, _ = drafted(frame, WISH, tmp_path)
+    assert made.columns["rate"].states == ("0.123457", "0.12345672", "0.12345673")
+    assert made.columns["band"].merged == 351
+    assert [*made.dropped] == ["rownames"]
+    for name, first in large.items():
+        assert made.columns[name].states == tuple(str(first + k) for k in range(5))
 
 
 def test_warnings_of_the_reading_are_in_the_card_and_on_the_reading(tmp_path: Path) -> None:
     frame = table(sex=lambda i: (None, "F", "M")[i % 3], weight=lambda i: i * 7919 % 997)
     frame["hired"] = np.where(frame["sex"] == "M", frame["hired"], "yes")
     frame.loc[1::9, "hired"] = "no"
-    made, dataset = read(tmp_path, frame)
+    made, dataset = drafted(frame, WISH, tmp_path)
     for words in ("200 rows are left out: no 'sex'", "sex = 'F' is better off"):
         assert any(words in warning for warning in made.reading.warnings)
         assert any(words in problem for problem in dataset.card.known_problems)
@@ -398,12 +363,10 @@ def test_warnings_of_the_reading_are_in_the_card_and_on_the_reading(tmp_path: Pa
 def test_a_row_that_is_no_person_is_asked_about(row: str, place: int, tmp_path: Path) -> None:
     lines = table(age=drawn(range(18, 80))).to_csv(index=False).splitlines()
     lines.insert(place, row)
-    path = tmp_path / "people.csv"
-    path.write_text("\n".join(lines) + "\n")
-    with pytest.raises(DoubtError) as raised:
-        draft(path, WISH, tmp_path)
-    assert raised.value.options == {"unfavorable": "no", "favored": "M"}  # a single row is on no side
-    made = draft(path, replace(WISH, unfavorable="no", favored="M"), tmp_path)
+    text = "\n".join(lines) + "\n"
+    asked = doubt(text, WISH, tmp_path)
+    assert asked.options == {"unfavorable": "no", "favored": "M"}  # a single row is on no side
+    made, _ = drafted(text, replace(WISH, **asked.options), tmp_path)
     assert made.reading.rows == 600
     assert "1 row is left out: " in said(made)
 
@@ -411,8 +374,7 @@ def test_a_row_that_is_no_person_is_asked_about(row: str, place: int, tmp_path: 
 def test_rows_that_end_with_a_separator_have_no_names(tmp_path: Path) -> None:
     frame = table()
     text = frame.to_csv(index=False).replace("\n", ";\n").replace(",", ";").replace(";\n", "\n", 1)
-    (tmp_path / "people.csv").write_text(text)
-    made = draft(tmp_path / "people.csv", WISH, tmp_path)
+    made, _ = drafted(text, WISH, tmp_path)
     assert list(made.columns) == [*frame.columns]
     assert made.dropped == {"column_4": "has no value in any row"}
 
@@ -424,10 +386,9 @@ def test_values_that_differ_by_case_are_proposed_on_one_side(
     frame = table(sex=drawn(["F", "f", "M", "m", "x"])).replace({"yes": "yes, now"})
     frame.loc[::3, "hired"] = frame.loc[::3, "hired"].str.title()
     wish = replace(WISH, favorable=favorable, deprived=None)
-    with pytest.raises(DoubtError) as raised:
-        read(tmp_path, frame, wish)
-    assert "all other values, and 'Yes, Now' for --favorable: take out" in str(raised.value)
-    _, dataset = read(tmp_path, frame, replace(wish, **raised.value.options))
+    asked = doubt(frame, wish, tmp_path)
+    assert "all other values, and 'Yes, Now' for --favorable: take out" in str(asked)
+    _, dataset = drafted(frame, replace(wish, **asked.options), tmp_path)
     assert dataset.table.y.tolist() == (frame["hired"].str.lower() == "yes, now").tolist()
     groups = frame["sex"].str.lower()[dataset.table.deprived]
     assert len(dataset.table) == 600
@@ -438,22 +399,15 @@ def test_values_that_differ_by_case_are_proposed_on_one_side(
 @pytest.mark.parametrize("groups", ["FM", "FMX"])
 def test_all_others_of_nothing_named_are_asked_about_once(groups: str, tmp_path: Path) -> None:
     frame, wish = table(sex=drawn(groups)), replace(WISH, deprived=None, favored="*")
-    with pytest.raises(DoubtError) as raised:
-        read(tmp_path, frame, wish)
-    made, _ = read(tmp_path, frame, replace(wish, **raised.value.options))
+    asked = doubt(frame, wish, tmp_path)
+    made, _ = drafted(frame, replace(wish, **asked.options), tmp_path)
     assert made.reading.rows == 600
 
 
 def test_a_header_below_a_row_of_separators_alone_is_found(tmp_path: Path) -> None:
     text = table(pay=lambda i: f"{i % 90},5").to_csv(index=False, sep=";")
-    (tmp_path / "people.csv").write_text(f"Staff of 2023;;;\n;;;\n{text}")
-    made = draft(tmp_path / "people.csv", WISH, tmp_path)
+    made, _ = drafted(f"Staff of 2023;;;\n;;;\n{text}", WISH, tmp_path)
     assert (list(made.columns), made.reading.rows) == (["sex", "hired", "job", "pay"], 600)
-
-
-def test_a_column_of_a_frame_without_a_name_gets_its_place(tmp_path: Path) -> None:
-    made = of_frame(tmp_path, table().rename(columns={"job": " "}))
-    assert list(made.columns) == ["sex", "hired", "column_3"]
 
 
 @pytest.mark.parametrize(
@@ -478,7 +432,7 @@ def test_what_no_command_clears_says_what_to_do(
     frame: pd.DataFrame, wish: FileOptions, words: str, tmp_path: Path
 ) -> None:
     with pytest.raises(DataError, match=words):
-        read(tmp_path, frame, wish)
+        drafted(frame, wish, tmp_path)
 
 
 def test_numbers_that_a_frame_has_as_text_are_said(tmp_path: Path) -> None:
@@ -493,17 +447,16 @@ def test_a_last_column_without_a_name_is_not_the_label(tmp_path: Path) -> None:
     frame = table(
         sex=lambda i: i % 2, hired=lambda i: i // 2 % 2, job=lambda i: i // 3 % 2, more=lambda i: i // 5 % 2
     )
-    text = frame.to_csv(index=False)
-    (tmp_path / "people.csv").write_text(text.replace(",more", ""))
+    text = frame.to_csv(index=False).replace(",more", "")
     with pytest.raises(DataError, match=r"Line 2 of .* does not fit.*Expected: 3 values\. Got: 4 values"):
-        draft(tmp_path / "people.csv", FileOptions("hired", "1", "sex", "0"), tmp_path)
+        drafted(text, FileOptions("hired", "1", "sex", "0"), tmp_path)
 
 
 @pytest.mark.parametrize("odd", ["({:,.2f})", "{:,.2f}-", "{:.2f} kg"])
 def test_numbers_of_another_form_that_become_one_state_are_said(odd: str, tmp_path: Path) -> None:
     for every, said_so in ((20, True), (3, False)):
         frame = table(pay=lambda i, k=every: odd.format(i + 0.25) if i % k == 0 else f"{1000 + i * 7:,}.50")
-        made, _ = read(tmp_path, frame)
+        made, _ = drafted(frame, WISH, tmp_path)
         one = min(value for value in frame["pay"][::every])
         words = f"Of pay, 30 values, such as {one!r}, are read as 'other'."
         assert any(note.startswith(words) for note in made.reading.warnings) == said_so
@@ -517,7 +470,7 @@ def test_numbers_of_another_form_that_become_one_state_are_said(odd: str, tmp_pa
 
 
 def test_numbers_of_several_forms_are_said_to_be_text(tmp_path: Path) -> None:
-    made, _ = read(tmp_path, table(pay=lambda i: f"{i + 0.5}%" if i % 2 else str(i + 0.5)))
+    made, _ = drafted(table(pay=lambda i: f"{i + 0.5}%" if i % 2 else str(i + 0.5)), WISH, tmp_path)
     assert "Numbers of pay are text, as they have several forms, such as '0.5' and '599.5%'." in said(made)
     assert "pay" in made.dropped
 
@@ -528,18 +481,13 @@ def test_numbers_of_several_forms_are_said_to_be_text(tmp_path: Path) -> None:
 def test_codes_of_many_digits_stay_apart(codes: Sequence[object], tmp_path: Path) -> None:
     values = sorted(map(str, codes))
     frame = table(branch=lambda i: values[i // 2 % 2], sex=lambda i: values[i % 2])
-    made, dataset = read(tmp_path, frame, replace(WISH, deprived=values[1]))
+    made, dataset = drafted(frame, replace(WISH, deprived=values[1]), tmp_path)
     assert sizes(made)["deprived"] == 300
     assert dataset.to_frame()["branch"].tolist() == frame["branch"].tolist()
     numbers = frame.assign(branch=frame["branch"].astype("int64"))
     assert of_frame(tmp_path, numbers, replace(WISH, deprived=values[1])).columns["branch"].states == (
         *values,
     )
-
-
-def test_numbers_that_differ_in_late_digits_are_a_state_each(tmp_path: Path) -> None:
-    made, _ = read(tmp_path, table(rate=lambda i: (0.12345671, 0.12345672, 0.12345673)[i % 3]))
-    assert made.columns["rate"].states == ("0.123457", "0.12345672", "0.12345673")
 
 
 @pytest.mark.parametrize(
@@ -550,14 +498,14 @@ def test_an_encoding_that_nothing_tells_is_asked_for(
     encoding: str, values: tuple[str, str], tmp_path: Path
 ) -> None:
     frame = table(job=lambda i: values[i % 2])
-    with pytest.raises(DoubtError, match=r"people\.csv is neither UTF-8 nor CP1252") as raised:
-        read(tmp_path, frame, encoding=encoding)
-    assert raised.value.options == {"encoding": "NAME"}
-    made, dataset = read(tmp_path, frame, replace(WISH, encoding=encoding), encoding=encoding)
+    asked = doubt(frame, WISH, tmp_path, encoding=encoding)
+    assert "people.csv is neither UTF-8 nor CP1252" in str(asked)
+    assert asked.options == {"encoding": "NAME"}
+    made, dataset = drafted(frame, replace(WISH, encoding=encoding), tmp_path, encoding=encoding)
     assert dataset.to_frame()["job"].tolist() == frame["job"].tolist()
     assert "guess" not in said(made)
     with pytest.raises(DataError, match=r"not text in its encoding.*or --encoding"):
-        read(tmp_path, frame, replace(WISH, encoding="NAME"), encoding=encoding)
+        drafted(frame, replace(WISH, encoding="NAME"), tmp_path, encoding=encoding)
 
 
 def test_an_audit_reads_an_encoding_that_is_named(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -574,29 +522,23 @@ def test_all_lines_that_do_not_fit_are_named_at_once(tmp_path: Path) -> None:
     lines = table().to_csv(index=False).splitlines()
     for place in (1, 200, 601):
         lines.insert(place, "-" * 20)
-    path = tmp_path / "people.csv"
-    path.write_text("\n".join([*lines, "Source: office, 2023", 'Note: 3" pipes']) + "\n")
-    with pytest.raises(
-        DoubtError, match=r"Line 2 of .* got 1 value; other lines do not fit either: 201, 602, 605"
-    ):
-        draft(path, WISH, tmp_path)
+    text = "\n".join([*lines, "Source: office, 2023", 'Note: 3" pipes']) + "\n"
+    words = r"Line 2 of .* got 1 value; other lines do not fit either: 201, 602, 605"
+    assert re.search(words, str(doubt(text, WISH, tmp_path)))
 
 
 @pytest.mark.parametrize("below", [["Total"], ["Source: office", "2023, by us"], ["a;b", "", "c"]])
 def test_lines_that_are_no_rows_are_left_out_by_what_is_proposed(below: list[str], tmp_path: Path) -> None:
-    path, whole = tmp_path / "people.csv", table()
+    whole = table()
     header, *lines = whole.to_csv(index=False).splitlines()
-    path.write_text("\n".join([header, "Sex,Hired at all?,Job", *lines, *below]) + "\n")
-    with pytest.raises(DoubtError) as error:
-        draft(path, WISH, tmp_path)
+    path = file_of("\n".join([header, "Sex,Hired at all?,Job", *lines, *below]) + "\n", tmp_path)
+    asked = doubt(path, WISH, tmp_path)
     numbers = [str(603 + i) for i, line in enumerate(below) if line]
-    assert error.value.options == {"without_lines": ",".join(numbers)}
-    assert error.value.typed == f"--without-lines={','.join(numbers)}"
+    assert asked.options == {"without_lines": ",".join(numbers)}
+    assert asked.typed == f"--without-lines={','.join(numbers)}"
     wish = replace(WISH, without_lines=["2", *numbers])
-    made = draft(path, wish, tmp_path)
-    card = tmp_path / "card.toml"
-    card.write_text(card_text(made, path, 5), encoding="utf-8")
-    assert made.reading.rows == len(whole) == len(load_dataset(card).table)
+    made, dataset = drafted(path, wish, tmp_path)
+    assert made.reading.rows == len(whole) == len(dataset.table)
     assert f"Lines that are left out: 2, {', '.join(numbers)}." in made.reading.forms
     with pytest.raises(DataError, match="names no lines"):
         draft(path, replace(WISH, without_lines="last"), tmp_path)

@@ -281,7 +281,6 @@ def test_the_grade_behind_the_label_of_the_students_and_their_known_problems(dat
     dataset = load_dataset("student_por", Sources(data_dir, offline=True))
     raw = pd.read_csv(data_dir / "student" / "student-por.csv")
     score = dataset.score
-    assert score is not None
     assert score.values.tolist() == raw["G3"].tolist()
     assert (score.threshold, score.lowest, score.half_range) == (10, 0, 9.5)
     assert dataset.notes == ()
@@ -417,7 +416,6 @@ def test_the_known_problems_of_towns_courts_and_firms_are_in_the_files(data_dir:
     scores = raw(exams.card, data_dir)
     np.testing.assert_allclose(0.6 * scores["Written"] + 0.4 * scores["Oral"], scores["Combine"])
     assert ((scores["Combine"] >= 70) == (scores["Promoted"] == 1)).all()
-    assert exams.score is not None
     assert exams.score.values.tolist() == scores["Combine"].tolist()
     firm = raw(load_card("attrition"), data_dir)
     rates = firm[["DailyRate", "HourlyRate", "MonthlyRate", "MonthlyIncome"]].corr().to_numpy()
@@ -445,7 +443,6 @@ def test_what_people_judged_is_true_to_the_files(
 ) -> None:
     dataset = load_dataset(load_card(name).with_columns(columns), Sources(data_dir, offline=True))
     judged, table = dataset.judged, dataset.table
-    assert judged is not None
     assert round(judged.gap(table), 4) == gap
     assert round(judged.gap(table) - judged.dose(table), 4) == true
     persons = np.unique(judged.persons, return_counts=True)[1]

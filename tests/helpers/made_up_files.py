@@ -55,11 +55,6 @@ def _m9(row: Row, lots: random.Random) -> Row:
     return {"age": age, "points": points}
 
 
-def _xor(row: Row, lots: random.Random) -> Row:
-    first = lots.randrange(2)
-    return {"first": first, "second": first ^ int(str(row["y"]))}
-
-
 def _spelled(row: Row, lots: random.Random) -> Row:
     words = ["1", "Yes", "True", "1.0", "yes"] if row["y"] else ["0", "No", "False", "no", "NO"]
     return {"y": lots.choice(words)}
@@ -124,7 +119,6 @@ FILES: dict[str, Callable[[], str]] = {
             }
         )
     ),
-    "xor.csv": lambda: text(changed(_xor)),
     "tiny9.csv": lambda: text(
         [
             {
