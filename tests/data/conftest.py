@@ -66,9 +66,11 @@ def write_card(tmp_path: Path) -> WriteCard:
     def write(*replacements: tuple[str, str], rows: str | None = ROWS, card: str = CARD) -> Path:
         for old, new in replacements:
             assert old in card, f"the toy card holds no {old!r}"
-            before = old if new.startswith("\n") else ""
-            behind = old if new.endswith("\n") and not old.endswith("\n") else ""
-            card = card.replace(old, before + new + behind)
+            if new.startswith("\n"):
+                new = old + new
+            elif new.endswith("\n") and not old.endswith("\n"):
+                new += old
+            card = card.replace(old, new)
         path = tmp_path / "toy.toml"
         path.write_text(card)
         if rows is not None:

@@ -319,7 +319,7 @@ others = "white"
 def race_card(write_card: WriteCard, rows: str, race: str = RACE, top: str = "") -> Path:
     """Write the toy card with a race that two columns of the file tell."""
     head = "sex,age,hired,black,hispan\n"
-    changes = (('title = "Toy"', f'title = "Toy"\n{top}'), ("[columns.hired]", f"{race}\n[columns.hired]"))
+    changes = (('title = "Toy"', f"\n{top}"), ("[columns.hired]", f"{race}\n"))
     return write_card(*changes, rows=head + rows)
 
 

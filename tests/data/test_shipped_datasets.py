@@ -37,16 +37,6 @@ ROWS = {
         "Male|25 - 45|African-American|0|0|0|1|F|Low|Low|no",
         "Female|25 - 45|African-American|0|0|0|2-3|M|Low|Low|no",
     ),
-    "compas_leaky": (
-        "Male|25 - 45|African-American|0|0|0|0|F|Low|Low|1|yes",
-        "Male|25 - 45|African-American|0|0|0|1|F|Low|Low|0|no",
-        "Female|25 - 45|African-American|0|0|0|2-3|M|Low|Low|0|no",
-    ),
-    "compas_zafar": (
-        "Male|25 - 45|African-American|0|F|yes",
-        "Male|25 - 45|African-American|1|F|no",
-        "Female|25 - 45|African-American|2-3|M|no",
-    ),
     "dutch": (
         "1 6 1131 112 1 1 1 5 111 135 1 2_1",
         "2 4 1110 125 1 1 1 2 111 135 1 5_4_9",
