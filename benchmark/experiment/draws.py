@@ -15,14 +15,14 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
-from benchmark.bias import Bias, Planted, Rows
+from benchmark.bias import Planted, Rows
 from benchmark.columns import BIASED, ORIGINAL, TRUTH, Test
 from benchmark.data.row_facts import units_of, with_numbers
 from benchmark.data.table import Table
 from benchmark.seeding import generator
 
 if TYPE_CHECKING:
-    from benchmark.experiment.plan import Block, Experiment
+    from benchmark.experiment.plan import Block
     from benchmark.experiment.prepare import PreparedDataset
 
 Axes = dict[str, str | int | float]
@@ -56,31 +56,27 @@ class Fold:
     test_rows: Positions | None = None
 
 
-def axes(data: PreparedDataset, block: Block, experiment: Experiment) -> Axes:
+def axes(data: PreparedDataset, level: float, repetition: int) -> Axes:
     """Return the axes of a block's random numbers; see :func:`benchmark.seeding.axis_seed`."""
-    return _axes(data, experiment, block.level, block.repetition)
-
-
-def _axes(data: PreparedDataset, experiment: Experiment, level: float, repetition: int) -> Axes:
-    unpaired: Axes = {} if experiment.paired_betas else {"beta": level}
+    unpaired: Axes = {} if data.experiment.paired_betas else {"beta": level}
     return {"dataset": data.name, **unpaired, "repetition": repetition}
 
 
-def draw_folds(data: PreparedDataset, block: Block, experiment: Experiment) -> Iterator[Fold]:
+def draw_folds(data: PreparedDataset, block: Block) -> Iterator[Fold]:
     """Yield the folds of a block; a holdout is a single fold."""
-    seed_axes = axes(data, block, experiment)
+    seed_axes, experiment = axes(data, block.level, block.repetition), data.experiment
     bias = data.biases[block.bias]
     beta = data.beta_of(block.bias, block.level, block.hidden)
     if not experiment.splits:
         whole = data.planted(block.bias, beta)
         rows = data.rows
         train = whole.draw(data.n_train, generator(experiment.seed, purpose="sample", **seed_axes))
-        fill = numbering(data, experiment, seed_axes, None)
-        tests = _tests(rows, bias, beta, whole, experiment, seed_axes, fill, rows.positions, rows.table)
+        fill = numbering(data, seed_axes, None)
+        tests = _tests(data, block, seed_axes, rows, whole, fill, rows.positions, rows.table)
         yield Fold(seed_axes, fill(train, None, "train"), tests)
         return
-    source = _source(data, block, experiment, seed_axes)
-    for number, (train_rows, test_rows) in enumerate(split(data, experiment, seed_axes)):
+    source = _source(data, block, seed_axes)
+    for number, (train_rows, test_rows) in enumerate(split(data, block.level, block.repetition)):
         fold = seed_axes if data.folds is None else {**seed_axes, "fold": number}
         rng = generator(experiment.seed, purpose="sample", **fold)
         planted: Planted | None = None
@@ -100,19 +96,19 @@ def draw_folds(data: PreparedDataset, block: Block, experiment: Experiment) -> I
         test_positions = source.find(test_rows)
         held_out = source.test.apart(test_positions)
         observed = source.observed.take(test_positions)
-        fill = numbering(data, experiment, fold, train_rows)
-        tests = _tests(held_out, bias, beta, planted, experiment, fold, fill, test_rows, observed)
+        fill = numbering(data, fold, train_rows)
+        tests = _tests(data, block, fold, held_out, planted, fill, test_rows, observed)
         if block.hidden:
             true = data.test.take(test_rows)
             tests[TRUTH] = TestRows(tests[ORIGINAL].seen, true, np.arange(len(true)))
         yield Fold(fold, fill(train, after_bias, "train"), tests, train_rows, after_bias, test_rows)
 
 
-def _with_hidden_bias(data: PreparedDataset, block: Block, experiment: Experiment) -> Rows:
+def _with_hidden_bias(data: PreparedDataset, block: Block) -> Rows:
     """Return all rows with the hidden bias of a block, as rows without planted bias."""
     # The seed has neither level nor gap, so that a greater gap contains the changes of a smaller one.
     seed_axes: Axes = {"dataset": data.name, "repetition": block.repetition}
-    rng = generator(experiment.seed, purpose="hidden", **seed_axes)
+    rng = generator(data.experiment.seed, purpose="hidden", **seed_axes)
     rows = data.biases[block.bias].plant_in_rows(data.rows, data.hidden_beta(block.bias, block.hidden), rng)
     label = data.test.schema.label_index
     labels = data.test.codes[:, label].copy()
@@ -139,18 +135,18 @@ class _Source:
         return np.searchsorted(self.positions, rows)
 
 
-def _source(data: PreparedDataset, block: Block, experiment: Experiment, seed_axes: Axes) -> _Source:
+def _source(data: PreparedDataset, block: Block, seed_axes: Axes) -> _Source:
     """Return the dataset's rows, with hidden bias or as they were recorded.
 
     If groups were drawn at random, the clean model learns from the favored group alone, and answers as if
     everybody belonged to it. The audit's own bias adds the rows of the other group. Any other bias is planted
     in the favored rows: everybody gets a new random group, the same at all levels of bias.
     """
-    rows = _with_hidden_bias(data, block, experiment) if block.hidden else data.rows
+    rows = _with_hidden_bias(data, block) if block.hidden else data.rows
     if not data.entry.audit:
         return _Source(rows, rows, np.ones(len(data.test), dtype=np.bool_), rows.table)
     favored = ~data.test.deprived
-    rng = generator(experiment.seed, purpose="group", **seed_axes)
+    rng = generator(data.experiment.seed, purpose="group", **seed_axes)
     if data.biases[block.bias].of_audit:
         everybody, trained = rows, np.ones(len(favored), dtype=np.bool_)
     else:
@@ -161,9 +157,7 @@ def _source(data: PreparedDataset, block: Block, experiment: Experiment, seed_ax
     return _Source(rows, everybody, favored, data.as_favored)
 
 
-def numbering(
-    data: PreparedDataset, experiment: Experiment, seed_axes: Axes, source_rows: Positions | None
-) -> _Numbering:
+def numbering(data: PreparedDataset, seed_axes: Axes, source_rows: Positions | None) -> _Numbering:
     """Return a function that adds numbers to a table, from the dataset's rows that it has and its purpose.
 
     Numbers are drawn from ``source_rows``, or from all (:func:`~benchmark.data.row_facts.with_numbers`), if
@@ -175,31 +169,30 @@ def numbering(
 
     def number(table: Table, rows: Positions | None, part: str) -> Table:
         def column_rng(column: str) -> np.random.Generator:
-            return generator(experiment.seed, purpose="numbers", part=part, column=column, **seed_axes)
+            return generator(data.experiment.seed, purpose="numbers", part=part, column=column, **seed_axes)
 
         return with_numbers(table, data.test, numbers, source_rows, rows, column_rng).sealed
 
     return number
 
 
-def split(
-    data: PreparedDataset, experiment: Experiment, seed_axes: Axes
-) -> Iterator[tuple[Positions, Positions]]:
-    """Yield ascending positions of rows to train on and to test on, drawn by the axes of a block.
+def split(data: PreparedDataset, level: float, repetition: int) -> Iterator[tuple[Positions, Positions]]:
+    """Yield ascending positions of rows to train on and to test on, drawn for a level and a repetition.
 
     All rows of a person are on one side. Judged rows are split by judges. A person belongs to the judge of
     one of the person's rows, drawn at random, and is tested in that row alone. Training rows are of other
     judges and other persons; all other rows are left out.
     """
-    rng, judged = generator(experiment.seed, purpose="split", **seed_axes), data.judged
+    rng = generator(data.experiment.seed, purpose="split", **axes(data, level, repetition))
+    judged = data.judged
     units = units_of(data.persons, np.arange(len(data.test))) if judged is None else judged.judges
     n_units = int(units.max()) + 1
     shuffled = rng.permutation(n_units)
     if data.folds is not None:
         parts = np.array_split(shuffled, data.folds)
     else:
-        assert experiment.holdout is not None
-        parts = [shuffled[: n_held_out(n_units, experiment.holdout)]]
+        assert data.experiment.holdout is not None
+        parts = [shuffled[: n_held_out(n_units, data.experiment.holdout)]]
     row_of_person = None
     if judged is not None:
         order = rng.permutation(len(units))
@@ -214,17 +207,18 @@ def split(
         yield np.flatnonzero(~held_out & ~crossing), tested
 
 
-def split_sizes(data: PreparedDataset, experiment: Experiment) -> list[tuple[int, int]]:
+def split_sizes(data: PreparedDataset) -> list[tuple[int, int]]:
     """Return the numbers of training and test rows in each split of each repetition and level.
 
     If groups were drawn at random, only the clean model's training rows count.
     """
+    experiment = data.experiment
     trained = ~data.test.deprived if data.entry.audit else np.ones(len(data.test), dtype=np.bool_)
     levels = experiment.levels[:1] if experiment.paired_betas else experiment.levels
     return [
         (int(np.count_nonzero(trained[train])), len(test))
         for level, repetition in itertools.product(levels, range(experiment.repetitions))
-        for train, test in split(data, experiment, _axes(data, experiment, level, repetition))
+        for train, test in split(data, level, repetition)
     ]
 
 
@@ -234,12 +228,11 @@ def n_held_out(n_rows: int, holdout: float) -> int:
 
 
 def _tests(
-    rows: Rows,
-    bias: Bias,
-    beta: float,
-    planted: Planted | None,
-    experiment: Experiment,
+    data: PreparedDataset,
+    block: Block,
     seed_axes: Axes,
+    rows: Rows,
+    planted: Planted | None,
     fill: _Numbering,
     positions: Positions,
     observed: Table,
@@ -248,15 +241,15 @@ def _tests(
 
     ``positions`` are the rows' among the dataset's, and ``observed`` are the rows as seen before bias.
     """
-    before = rows.table
+    before, bias = rows.table, data.biases[block.bias]
+    beta = data.beta_of(block.bias, block.level, block.hidden)
     # The same for all tests, so that their rows are equal without planted bias.
-    new_rng = partial(generator, experiment.seed, purpose="observe", **seed_axes)
-
+    new_rng = partial(generator, data.experiment.seed, purpose="observe", **seed_axes)
     original = TestRows(
         fill(bias.observe(observed, beta, new_rng()).hide_label(), positions, ORIGINAL), before
     )
     tests: dict[Test, TestRows] = {ORIGINAL: original}
-    if BIASED in experiment.tests:
+    if BIASED in data.experiment.tests:
         if planted is not None and bias.edits_network:
             # No original row shows the edited network, so other people are drawn.
             changed = planted.draw_rows(len(before), new_rng())

@@ -235,7 +235,7 @@ class Evaluator:
         data = self.prepared.datasets[block.dataset]
         folds: list[Fold] = []
         try:
-            folds.extend(draw_folds(data, block, self.prepared.experiment))
+            folds.extend(draw_folds(data, block))
             refits = {
                 rows: self._refitted(block, folds, rows)
                 for rows in {self._refit[cell.technique] for cell in cells}
@@ -453,8 +453,8 @@ class Evaluator:
         at_0 = replace(block, level=0.0, cells=())
         remembered = self._unbiased.get(block.hidden > 0)
         if remembered is None or remembered[0] != at_0:
-            drawn = draw_folds(self.prepared.datasets[block.dataset], at_0, self.prepared.experiment)
-            remembered = self._unbiased[block.hidden > 0] = at_0, list(drawn)
+            drawn = list(draw_folds(self.prepared.datasets[block.dataset], at_0))
+            remembered = self._unbiased[block.hidden > 0] = at_0, drawn
         return remembered[1]
 
     def _refitted(self, block: Block, folds: Sequence[Fold], refit_on: Refit) -> list[Fold]:

@@ -176,7 +176,7 @@ def _label_gaps(prepared: PreparedExperiment, block: Block) -> NDArray[np.float6
     """Return the label gap of the training sample of each repetition of a block, shape (n_repetitions,)."""
     data, gaps = prepared.datasets[block.dataset], []
     for repetition in range(prepared.experiment.repetitions):
-        folds = draw_folds(data, replace(block, repetition=repetition), prepared.experiment)
+        folds = draw_folds(data, replace(block, repetition=repetition))
         fold_gaps = []
         for fold in folds:
             deprived = fold.train.deprived if fold.after_bias is None else data.test.deprived[fold.after_bias]

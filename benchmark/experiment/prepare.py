@@ -25,7 +25,7 @@ from benchmark.declarations import declaration_dir, list_declarations
 from benchmark.errors import BetabenchError, ExperimentError
 from benchmark.experiment.draws import n_held_out, split_sizes
 from benchmark.experiment.entries import DatasetEntry
-from benchmark.experiment.plan import Block, ExpandedExperiment, Experiment, Train
+from benchmark.experiment.plan import Block, ExpandedExperiment, Experiment
 from benchmark.experiment.telling import BiasEffect
 from benchmark.experiment.versions import source_digest
 from benchmark.network.bif import read_bif
@@ -59,6 +59,7 @@ class Learning:
 class PreparedDataset:
     """A dataset of an experiment, ready for samples and tests."""
 
+    experiment: Experiment
     name: str  # in results: the entry's, marked if the embedded network stands in for real data
     entry: DatasetEntry
     card: Card
@@ -70,15 +71,12 @@ class PreparedDataset:
     n_train: int  # most rows of a training sample
     biases: Mapping[str, Bias]  # by name
     learning: Learning
-    train: Train = "network"  # source of training samples
     score: Score | None = None  # the number behind the label, if the card names one
     boundary: NDArray[np.float64] | None = None  # nearness of rows to the boundary, if a bias needs it
     judged: Judged | None = None  # judged labels of the rows, if rows are split
     persons: Persons | None = None  # persons of the rows, if the card names them and the rows are real
     numbers: Numbers | None = None  # the numbers behind the test rows' bins, if a classifier takes them
-    folds: int | None = None  # number of parts that are tested on in turn, if there are folds
     notes: tuple[str, ...] = ()  # sentences that readers of the test data need
-    split_sizes: Sequence[tuple[int, int]] = ()  # training and test rows of each split, where these vary
     # By bias and hidden label gap: the doses on top of it, if levels are doses; and the gap, if there is one.
     solved: Mapping[tuple[str, float], tuple[Dose, ...]] = field(default_factory=dict)
     hidden: Mapping[tuple[str, float], Dose] = field(default_factory=dict)
@@ -91,6 +89,17 @@ class PreparedDataset:
         """The network of all rows, without planted bias, of an experiment that draws from one."""
         assert self.network_of_all is not None
         return self.network_of_all
+
+    @property
+    def folds(self) -> int | None:
+        """The number of parts that are tested on in turn, if there are folds."""
+        return self.entry.folds or self.experiment.folds
+
+    @cached_property
+    def split_sizes(self) -> Sequence[tuple[int, int]]:
+        """Training and test rows of each split, where these vary."""
+        vary = self.entry.audit or self.persons is not None or self.judged is not None
+        return split_sizes(self) if vary and self.experiment.splits else ()
 
     @property
     def title(self) -> str:
@@ -173,7 +182,7 @@ class PreparedDataset:
         If groups were drawn at random, the clean model's expected rows are the favored group's, in both
         groups.
         """
-        if self.train == "network":
+        if self.experiment.train == "network":
             return self.planted(bias, beta).expected
         if (bias, beta, hidden) not in self._expected:
             recorded = beta > 0 and self.biases[bias].of_audit
@@ -188,7 +197,7 @@ class PreparedDataset:
 
         Bias of β ``hidden`` was planted before.
         """
-        if self.train == "network":
+        if self.experiment.train == "network":
             return cache(lambda beta: self.biases[bias].plant(self.network, beta).expected)
         rows = self.favored_rows if self.entry.audit else self.rows
         return self.biases[bias].expectations_in_rows(rows, hidden=hidden)
@@ -221,7 +230,7 @@ class PreparedDataset:
 
     def description(self, bias: str, hidden: float) -> str:
         """Return a description of a bias in words."""
-        planted = self.biases[bias].description(self.network if self.train == "network" else None)
+        planted = self.biases[bias].description(self.network if self.experiment.train == "network" else None)
         before = f"; first it adds a label gap of {hidden:g}, and these rows count as the original ones"
         return planted + before if hidden else planted
 
@@ -374,6 +383,7 @@ def _prepare_dataset(
         rng = generator(experiment.seed, purpose="borderline", dataset=entry.name)
         boundary[trained] = nearness_to_boundary(test.take(trained), rng)
     data = PreparedDataset(
+        experiment=experiment,
         name=entry.name + (EMBEDDED if rows.network else ""),
         entry=entry,
         card=card,
@@ -383,22 +393,18 @@ def _prepare_dataset(
         n_train=n_train,
         biases=biases,
         learning=learning,
-        train=experiment.train,
         score=rows.score if experiment.train == "data" else None,
         boundary=boundary,
         judged=rows.judged if experiment.splits else None,
         persons=rows.persons,
         numbers=rows.numbers,
-        folds=entry.folds or experiment.folds,
         notes=(*group_notes(test), *([_audit_note(test)] if entry.audit else [])),
     )
-    persons = data.persons if experiment.splits else None
-    if experiment.splits and (entry.audit or not (persons is None and data.judged is None)):
-        data = replace(data, split_sizes=split_sizes(data, experiment))
-    if persons is not None:
-        data = replace(data, notes=(*data.notes, _persons_note(data, persons)))
+    notes = [*data.notes]
+    if data.persons is not None and experiment.splits:
+        notes.append(_persons_note(data, data.persons))
     if data.judged is not None:
-        data = replace(data, notes=(*data.notes, *_judged_notes(experiment, data, data.judged)))
+        notes += _judged_notes(data, data.judged)
     solved: dict[tuple[str, float], tuple[Dose, ...]] = {}
     hidden: dict[tuple[str, float], Dose] = {}
     for name, gap in itertools.product(biases, experiment.hidden_gaps):
@@ -423,7 +429,7 @@ def _prepare_dataset(
         except BetabenchError as error:
             error.what = f"dataset {entry.name!r}, bias {name!r}: {error.what}"
             raise
-    return replace(data, solved=solved, hidden=hidden)
+    return replace(data, notes=tuple(notes), solved=solved, hidden=hidden)
 
 
 def _require_real_rows(experiment: Experiment, card: Card, missing: str, *, changed: bool) -> None:
@@ -452,9 +458,9 @@ def _audit_note(table: Table) -> str:
     )
 
 
-def _judged_notes(experiment: Experiment, data: PreparedDataset, judged: Judged) -> tuple[str, str]:
+def _judged_notes(data: PreparedDataset, judged: Judged) -> tuple[str, str]:
     """Return the notes on judged rows; an ExperimentError says that they cannot be split."""
-    if any(technique.tuned for technique in experiment.techniques):
+    if any(technique.tuned for technique in data.experiment.techniques):
         raise ExperimentError(
             f"Techniques cannot be tuned on the judged rows of {data.entry.name!r}",
             expected="techniques with settings of their own",

@@ -339,6 +339,5 @@ def _scorers(prepared: PreparedExperiment, block: Block, *, common: Scorer) -> M
     """Return the scorers of stored answers of a block's cells."""
     experiment, data = prepared.experiment, prepared.datasets[block.dataset]
     if common.needs_rows and (experiment.splits or BIASED in experiment.tests):
-        folds = list(draw_folds(data, block, experiment))
-        return scorers_of(folds, common, data.test)
+        return scorers_of(list(draw_folds(data, block)), common, data.test)
     return defaultdict(lambda: common)  # counts are scored without rows

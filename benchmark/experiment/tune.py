@@ -152,8 +152,8 @@ class TuningEvaluator(Evaluator):
     def _drawn(self, data: PreparedDataset, block: Block) -> _BlockState:
         experiment = self.prepared.experiment
         assert experiment.tune is not None
-        (fold,) = draw_folds(data, block, experiment)
-        held_out, clean = validation_rows(data, block, experiment, fold)
+        (fold,) = draw_folds(data, block)
+        held_out, clean = validation_rows(data, block, fold)
         biased = fold.train.take(held_out)
         rows_on: dict[TunedOn, TestRows] = {
             "biased": TestRows(biased.hide_label().sealed, biased),
@@ -241,17 +241,15 @@ class TuningEvaluator(Evaluator):
             return _Tried(technique, {}, status_of(error), in_words(error))
 
 
-def validation_rows(
-    data: PreparedDataset, block: Block, experiment: Experiment, fold: Fold
-) -> tuple[NDArray[np.bool_], TestRows]:
+def validation_rows(data: PreparedDataset, block: Block, fold: Fold) -> tuple[NDArray[np.bool_], TestRows]:
     """Return a mask of the training rows that are held out, and validation rows without planted bias.
 
     The latter are as many other people, drawn from the network before bias is planted. Of real rows they are
     the held-out people themselves before bias, including people whom the bias leaves out. Techniques see
     recorded features, as in tests.
     """
-    assert experiment.tune is not None
-    new_rng = partial(generator, experiment.seed, **fold.axes)
+    assert data.experiment.tune is not None
+    new_rng = partial(generator, data.experiment.seed, **fold.axes)
     bias = data.biases[block.bias]
     before_bias, after_bias = fold.before_bias, fold.after_bias
     if before_bias is None or after_bias is None:
@@ -259,7 +257,7 @@ def validation_rows(
     else:
         units = units_of(data.persons, before_bias)
     n = int(units.max()) + 1
-    chosen = new_rng(purpose="validation").permutation(n)[: n_held_out(n, experiment.tune.on)]
+    chosen = new_rng(purpose="validation").permutation(n)[: n_held_out(n, data.experiment.tune.on)]
     held_out = np.isin(units, chosen)
     if before_bias is None or after_bias is None:
         rows = None
@@ -271,9 +269,7 @@ def validation_rows(
         held_out = held_out[np.searchsorted(before_bias, after_bias)]
     beta = data.beta_of(block.bias, block.level, block.hidden)
     seen = bias.observe(before, beta, new_rng(purpose="observe clean")).hide_label()
-    return held_out, TestRows(
-        numbering(data, experiment, fold.axes, before_bias)(seen, rows, "clean"), before
-    )
+    return held_out, TestRows(numbering(data, fold.axes, before_bias)(seen, rows, "clean"), before)
 
 
 def _unscored(tried: Sequence[_Tried]) -> dict[str, Any]:

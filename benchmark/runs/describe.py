@@ -13,8 +13,7 @@ import numpy as np
 
 from benchmark.columns import BIASED, ORIGINAL, TRUTH, hidden_name
 from benchmark.experiment import evaluate, versions
-from benchmark.experiment.draws import axes, split
-from benchmark.experiment.plan import Block, Experiment
+from benchmark.experiment.draws import split
 from benchmark.experiment.prepare import PreparedDataset, PreparedExperiment
 from benchmark.experiment.run import Outcome
 from benchmark.metrics import get_metric, metric_names
@@ -53,7 +52,7 @@ def describe_run(prepared: PreparedExperiment, outcome: Outcome = _NOTHING) -> M
             plugins=tuple(Path(plugin).name for plugin in prepared.plugins),
         ),
         real_data={data.name: not data.embedded for data in prepared.datasets.values()},
-        datasets=tuple(_dataset(experiment, data, outcome) for data in prepared.datasets.values()),
+        datasets=tuple(_dataset(data, outcome) for data in prepared.datasets.values()),
         stages={name: configured.stage for (_, name), configured in prepared.techniques.items()},
         metrics=tuple(_metrics(prepared)),
         headline=experiment.shown_metrics,
@@ -77,12 +76,12 @@ def describe_run(prepared: PreparedExperiment, outcome: Outcome = _NOTHING) -> M
     )
 
 
-def _dataset(experiment: Experiment, data: PreparedDataset, outcome: Outcome) -> DatasetDescription:
-    test, schema = data.test, data.test.schema
+def _dataset(data: PreparedDataset, outcome: Outcome) -> DatasetDescription:
+    test, schema, experiment = data.test, data.test.schema, data.experiment
     network = LearnedNetwork()
-    split_sizes = () if data.train == "network" else data.split_sizes
+    split_sizes = () if experiment.train == "network" else data.split_sizes
     rows = np.bincount(test.groups, minlength=len(schema.groups))
-    if data.train == "data":  # edits act on the labels of rows, not on edges
+    if experiment.train == "data":  # edits act on the labels of rows, not on edges
         acting, edited = {name: bias.edits for name, bias in data.biases.items()}, []
     else:
         acting = {name: bias.acting_edits(data.network) for name, bias in data.biases.items()}
@@ -103,7 +102,7 @@ def _dataset(experiment: Experiment, data: PreparedDataset, outcome: Outcome) ->
         test_rows=len(test),
         # Labels of an audit are people's decisions; they do not say which answer is right.
         test_groups=None if data.entry.audit else GroupSizes.of(test),
-        **_favorable(experiment, data, outcome),
+        **_favorable(data, outcome),
         # Where it varies, the fewest of all splits.
         train_rows=min([data.n_train, *(trained for trained, _ in split_sizes)]),
         warning=data.card.warning,
@@ -130,19 +129,19 @@ def _dataset(experiment: Experiment, data: PreparedDataset, outcome: Outcome) ->
     )
 
 
-def _favorable(experiment: Experiment, data: PreparedDataset, outcome: Outcome) -> dict[str, Any]:
+def _favorable(data: PreparedDataset, outcome: Outcome) -> dict[str, Any]:
     """Return the shares of favorable labels in the rows of tests, by repetition.
 
     Shares in original rows are means, as accuracy is. There are none for an audit, or if all
     repetitions have the same rows. Shares in rows with hidden bias are the same at all levels. A share is
     None if the repetition has no result.
     """
-    levels, repetitions, shares = experiment.levels, range(experiment.repetitions), outcome.favorable
+    experiment, shares = data.experiment, outcome.favorable
+    levels, repetitions = experiment.levels, range(experiment.repetitions)
 
     @cache
     def scored(level: float, repetition: int) -> float:
-        axes_of_block = axes(data, Block(data.name, "", level, repetition), experiment)
-        tests = [data.test.y[tested].mean() for _, tested in split(data, experiment, axes_of_block)]
+        tests = [data.test.y[tested].mean() for _, tested in split(data, level, repetition)]
         return float(np.mean(tests))
 
     splits = levels if experiment.splits and not data.entry.audit else ()

@@ -264,7 +264,7 @@ def _rows(prepared: PreparedExperiment, atlas: Atlas) -> Iterator[dict[str, Any]
                 Block(data.entry.name, bias, level, split)
                 for split in range(min(N_SPLITS, experiment.repetitions))
             )
-            first_folds = (next(draw_folds(data, block, experiment)) for block in blocks)
+            first_folds = (next(draw_folds(data, block)) for block in blocks)
             samples = [asdict(data_features(fold.train)) for fold in first_folds]
             yield {
                 **{"version": atlas.version, "card": card, "cluster": atlas.cluster_of(card)},

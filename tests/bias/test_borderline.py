@@ -139,9 +139,9 @@ def test_training_and_biased_test_rows_lose_labels_near_the_boundary_alone() -> 
     made = prepared("borderline", betas=[0, 1])
     (data,) = made.datasets.values()
     block = Block("compas", "borderline", 1.0, 0)
-    (fold,) = draw_folds(data, block, made.experiment)
+    (fold,) = draw_folds(data, block)
     copied = pickle.loads(pickle.dumps(data))  # as workers get it
-    (same,) = draw_folds(copied, block, made.experiment)
+    (same,) = draw_folds(copied, block)
     held_out = np.setdiff1d(np.arange(len(data.test)), fold.before_bias)
     for part, biased, twin in (
         (fold.before_bias, fold.train, same.train),

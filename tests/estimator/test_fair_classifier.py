@@ -61,7 +61,7 @@ def test_it_decides_as_a_cell_of_the_benchmark(tmp_path: Path) -> None:
     evaluator, compared = Evaluator(prepared), set()
     for block, cells in planned_cells(prepared):
         data = prepared.datasets[block.dataset]
-        (fold,) = draw_folds(data, block, prepared.experiment)
+        (fold,) = draw_folds(data, block)
         label, seen = fold.train.schema.label, fold.tests[ORIGINAL].seen
         train, test = fold.train.to_frame(), seen.to_frame().drop(columns=label)
         for cell, found in zip(cells, evaluator(block, cells), strict=True):

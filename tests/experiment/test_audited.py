@@ -87,13 +87,7 @@ def prepared(card: Path) -> PreparedExperiment:
 def folds_of(
     prepared: PreparedExperiment, bias: str, beta: float, data: PreparedDataset | None = None
 ) -> list[Fold]:
-    return list(
-        draw_folds(
-            data or prepared.datasets["letters"],
-            Block("letters", bias, beta, 0),
-            prepared.experiment,
-        )
-    )
+    return list(draw_folds(data or prepared.datasets["letters"], Block("letters", bias, beta, 0)))
 
 
 def without_group(fold: Fold) -> tuple[np.ndarray, np.ndarray]:
@@ -161,7 +155,7 @@ def test_a_planted_bias_hits_a_group_that_is_drawn_anew(prepared: PreparedExperi
         assert not fold.train.y[fold.train.deprived].any() or bias == "borderline"  # at β = 1
         drawn.append(truth.deprived)
     assert abs(np.concatenate(drawn).mean() - 0.5) < 0.06
-    other = list(draw_folds(data, Block("letters", bias, 1.0, 1), prepared.experiment))
+    other = list(draw_folds(data, Block("letters", bias, 1.0, 1)))
     assert other[0].train.digest != folds_of(prepared, bias, 1.0)[0].train.digest
 
 
@@ -223,9 +217,7 @@ def test_metrics_that_need_a_label_have_no_value_and_others_have(card: Path, tmp
     (dataset,) = describe_run(made, outcome).datasets
     assert dataset.test_groups is None  # no share of right answers of a constant
     assert "No row has a true label" in dataset.notes[-1]
-    assert dataset.train_rows == min(
-        trained for trained, _ in split_sizes(made.datasets["letters"], made.experiment)
-    )
+    assert dataset.train_rows == min(trained for trained, _ in split_sizes(made.datasets["letters"]))
     assert dataset.train_rows < 350  # the favored group's share of two thirds of 800 rows
 
 

@@ -262,7 +262,7 @@ def test_the_sample_is_the_same_for_all_techniques_and_differs_between_repetitio
         seen[where] = set()
         found.update({(*where, r.technique): r for r in evaluator(block, cells)})
         of = evaluator.prepared
-        (fold,) = draw_folds(of.datasets[block.dataset], block, of.experiment)
+        (fold,) = draw_folds(of.datasets[block.dataset], block)
         assert seen[where] == {fold.train.digest}
     assert all(len(digests) == 1 for digests in seen.values())
     assert len(set.union(*seen.values())) == 4

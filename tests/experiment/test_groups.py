@@ -142,7 +142,7 @@ def test_bias_acts_on_sets_and_intersections(adult: Card) -> None:
     expected = data.planted("label", 0.5).expected
     favored, deprived = group_rates(data.network)
     assert expected.discrimination == pytest.approx(favored - deprived / 2)
-    (fold,) = draw_folds(data, planned_cells(crossed)[-1][0], crossed.experiment)
+    (fold,) = draw_folds(data, planned_cells(crossed)[-1][0])
     assert fold.train.schema.sensitive_features == ("race", "sex")
 
 
@@ -166,7 +166,7 @@ def _blind(of: PreparedExperiment, name: str) -> bool:
     evaluator = Evaluator(of)
     ((block, own),) = planned_cells(of)
     (data,) = of.datasets.values()
-    (fold,) = draw_folds(data, block, of.experiment)
+    (fold,) = draw_folds(data, block)
     build = evaluator.classifiers[own[0].classifier].build
     tools = Tools(lambda k: build(k, 0), lambda table: np.zeros(len(table)), np.random.default_rng(0))
     predictor = get_technique(name).fit(fold.train, tools)

@@ -88,7 +88,7 @@ def test_training_and_test_rows_are_hidden_alike_and_doses_come_on_top(bias: Any
     (name,) = data.biases
 
     def folds(gap: float, level: float) -> list[Any]:
-        return list(draw_folds(data, Block("german", name, level, 1, hidden=gap), made.experiment))
+        return list(draw_folds(data, Block("german", name, level, 1, hidden=gap)))
 
     labels: list[dict[int, bool]] = []  # of each person that is there, by the label taken for the original
     for gap in (0, 0.05, 0.1):
@@ -124,8 +124,8 @@ def test_whom_a_hidden_selection_leaves_out_is_counted_nowhere(tmp_path: Path) -
     people = frame.set_index(["repetition", "test"])[list(DECISION_COUNTS)].sum(axis=1)
     for repetition in range(2):
         block = Block("german", *data.biases, 0.0, repetition, hidden=0.1)
-        (fold,) = draw_folds(data, block, made.experiment)
-        ((_, held_out),) = split(data, made.experiment, fold.axes)
+        (fold,) = draw_folds(data, block)
+        ((_, held_out),) = split(data, 0.0, repetition)
         assert len(fold.test_rows) < len(held_out)
         assert (people[repetition] == len(fold.test_rows)).all()
 
@@ -143,7 +143,7 @@ def test_decisions_are_counted_beside_both_clean_models(tmp_path: Path) -> None:
     truth: dict[Any, Any] = {}
     with Store(tmp_path / "a.sqlite") as store:
         for block, cells in planned_cells(made):
-            (fold,) = draw_folds(data, block, made.experiment)
+            (fold,) = draw_folds(data, block)
             bias = hidden_name(block.bias, block.hidden)
             truth[bias, block.repetition] = {test: own.truth for test, own in fold.tests.items()}
             for cell in cells:

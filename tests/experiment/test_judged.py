@@ -16,7 +16,7 @@ from benchmark.data import Table
 from benchmark.data.row_facts import Judged
 from benchmark.data.source import Sources
 from benchmark.errors import BetabenchError, BiasError, ExperimentError
-from benchmark.experiment.draws import Fold, axes, draw_folds, split, split_sizes
+from benchmark.experiment.draws import Fold, draw_folds, split, split_sizes
 from benchmark.experiment.expand import expand
 from benchmark.experiment.keys import planned_cells
 from benchmark.experiment.plan import Block, Experiment
@@ -94,7 +94,7 @@ def dataset_of(made: PreparedExperiment) -> tuple[PreparedDataset, Judged]:
 def folds_of(
     made: PreparedExperiment, data: PreparedDataset, beta: float, bias: str = "judged"
 ) -> list[Fold]:
-    return list(draw_folds(data, Block("essays", bias, beta, 0), made.experiment))
+    return list(draw_folds(data, Block("essays", bias, beta, 0)))
 
 
 def flipped(table: Table) -> Table:
@@ -109,9 +109,8 @@ def test_no_judge_and_no_person_is_on_both_sides(card: Path, plan: str) -> None:
     data, judged = dataset_of(made)
     n_left = []
     for seed in range(100):
-        experiment = made.experiment.model_copy(update={"seed": seed})
-        own = axes(data, Block("essays", "judged", 0.0, 0), experiment)
-        parts = list(split(data, experiment, own))
+        data = replace(data, experiment=made.experiment.model_copy(update={"seed": seed}))
+        parts = list(split(data, 0.0, 0))
         for train, test in parts:
             assert (np.diff(train) > 0).all()
             assert (np.diff(test) > 0).all()
@@ -129,7 +128,7 @@ def test_no_judge_and_no_person_is_on_both_sides(card: Path, plan: str) -> None:
         if plan == "folds":  # every person is tested once
             tested = np.concatenate([judged.persons[test] for _, test in parts])
             assert sorted(tested) == list(range(150))
-        assert split_sizes(data, experiment)[: len(parts)] == [tuple(map(len, part)) for part in parts]
+        assert split_sizes(data)[: len(parts)] == [tuple(map(len, part)) for part in parts]
     everybody = 600 * (0.7 if plan == "holdout" else 0.75)
     if "nested" in str(card):  # nothing crosses
         assert np.mean(n_left) == pytest.approx(everybody, rel=0.05)
@@ -143,8 +142,8 @@ def test_every_row_of_a_person_can_be_the_one_tested(card: Path, plan: str) -> N
     data, _ = dataset_of(made)
     counts = np.zeros(600)
     for seed in range(400):
-        experiment = made.experiment.model_copy(update={"seed": seed})
-        for _, test in split(data, experiment, axes(data, Block("essays", "label", 0.0, 0), experiment)):
+        data = replace(data, experiment=made.experiment.model_copy(update={"seed": seed}))
+        for _, test in split(data, 0.0, 0):
             counts[test] += 1
     expected = 400 / 4 * (0.32 if plan == "holdout" else 1)  # 8 of 25 judges
     assert counts.mean() == pytest.approx(expected, rel=0.05)
@@ -275,13 +274,12 @@ def test_a_run_says_what_is_left(card: Path, tmp_path: Path, capsys: pytest.Capt
     assert dataset.notes == data.notes
     dose, left = dataset.notes[-2:]
     assert f"a dose of {judged.dose(data.test):+.3f}." in dose
-    trained, tested = zip(*split_sizes(data, made.experiment), strict=True)
+    trained, tested = zip(*split_sizes(data), strict=True)
     several = f"trains on {min(trained):,} to {max(trained):,} of" in left
     assert several or f"trains on {min(trained):,} of" in left
     assert dataset.train_rows == min(trained)
     assert str(max(tested)) in left
-    block = Block("essays", "", 0.0, 0)
-    ((_, test),) = split(data, made.experiment, axes(data, block, made.experiment))
+    ((_, test),) = split(data, 0.0, 0)
     assert dataset.scored_favorable[0.0][0] == pytest.approx(data.test.y[test].mean())
 
 

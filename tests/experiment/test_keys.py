@@ -461,7 +461,7 @@ def rows_of(prepared: PreparedExperiment, block: Block, *, numbers: bool) -> lis
     def table(own: Table) -> tuple[Any, ...]:
         return own.digest, own.numbers.values.tobytes() if numbers and own.numbers is not None else None
 
-    folds = draw_folds(prepared.datasets[block.dataset], block, prepared.experiment)
+    folds = draw_folds(prepared.datasets[block.dataset], block)
     return [
         (table(fold.train), {name: (table(own.seen), table(own.truth)) for name, own in fold.tests.items()})
         for fold in folds

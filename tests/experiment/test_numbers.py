@@ -18,7 +18,7 @@ from benchmark.columns import BIASED, ORIGINAL
 from benchmark.data import Table
 from benchmark.data.source import Sources
 from benchmark.errors import ExperimentError, TechniqueError
-from benchmark.experiment.draws import Fold, axes, draw_folds, split
+from benchmark.experiment.draws import Fold, draw_folds, split
 from benchmark.experiment.evaluate import Evaluator, describe_classifier, describe_technique
 from benchmark.experiment.expand import expand
 from benchmark.experiment.keys import cell_key, planned_cells, sample_identity
@@ -85,13 +85,13 @@ def prepared(card: str, **fields: Any) -> PreparedExperiment:
 
 def fold(made: PreparedExperiment, beta: float = 0.0) -> Fold:
     (data,) = made.datasets.values()
-    return next(draw_folds(data, Block("jobs", next(iter(data.biases)), beta, 0), made.experiment))
+    return next(draw_folds(data, Block("jobs", next(iter(data.biases)), beta, 0)))
 
 
 def parts_of(made: PreparedExperiment) -> tuple[np.ndarray, np.ndarray]:
     """Positions of the rows to train on, and to test on, where nothing is planted."""
     (data,), block = made.datasets.values(), next(plan_blocks(made.experiment))
-    return next(split(data, made.experiment, axes(data, block, made.experiment)))
+    return next(split(data, block.level, block.repetition))
 
 
 def cells(made: PreparedExperiment) -> dict[tuple[str, str, float], CellResult]:

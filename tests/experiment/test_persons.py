@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -17,7 +18,7 @@ from benchmark.data.card import load_card
 from benchmark.data.row_facts import Persons
 from benchmark.data.source import Sources
 from benchmark.errors import ExperimentError
-from benchmark.experiment.draws import axes, draw_folds, split, split_sizes
+from benchmark.experiment.draws import draw_folds, split, split_sizes
 from benchmark.experiment.evaluate import Evaluator
 from benchmark.experiment.expand import expand
 from benchmark.experiment.keys import planned_cells
@@ -72,8 +73,8 @@ def test_no_person_is_on_both_sides(card: Path, plan: str) -> None:
     made = prepared(card, **PLANS[plan])
     data, persons = dataset_of(made)
     for seed in range(50):
-        experiment = made.experiment.model_copy(update={"seed": seed})
-        parts = list(split(data, experiment, axes(data, Block("visits", "label", 0.0, 0), experiment)))
+        seeded = replace(data, experiment=made.experiment.model_copy(update={"seed": seed}))
+        parts = list(split(seeded, 0.0, 0))
         for train, test in parts:
             assert not {*persons.numbers[train]} & {*persons.numbers[test]}
             assert len(train) + len(test) == len(data.test)
@@ -82,7 +83,7 @@ def test_no_person_is_on_both_sides(card: Path, plan: str) -> None:
         if plan == "folds":
             assert sorted(np.concatenate([test for _, test in parts])) == list(range(len(data.test)))
     (bias,) = data.biases
-    for fold in draw_folds(data, Block("visits", bias, 0.5, 0), made.experiment):
+    for fold in draw_folds(data, Block("visits", bias, 0.5, 0)):
         assert fold.test_rows is not None
         assert fold.before_bias is not None
         trained = fold.before_bias if fold.after_bias is None else fold.after_bias
@@ -90,7 +91,7 @@ def test_no_person_is_on_both_sides(card: Path, plan: str) -> None:
         assert "patient_nbr" not in fold.train.schema.names
     (note,) = (note for note in data.notes if "persons" in note)
     assert f"200 persons in {len(data.test):,} rows" in note
-    sizes = split_sizes(data, made.experiment)
+    sizes = split_sizes(data)
     if plan == "holdout":
         assert describe_run(made).datasets[0].train_rows == min(trained for trained, _ in sizes)
 
@@ -130,7 +131,7 @@ def test_a_bootstrap_draws_persons(card: Path) -> None:
     made = prepared(card, holdout=0.3)
     data, persons = dataset_of(made)
     block = Block("visits", "label", 0.0, 0)
-    folds = list(draw_folds(data, block, made.experiment))
+    folds = list(draw_folds(data, block))
     (refit,) = Evaluator(made)._refitted(block, folds, "clean")
     (fold,) = folds
     assert fold.after_bias is not None
@@ -156,8 +157,8 @@ def test_settings_are_chosen_on_other_persons(card: Path) -> None:
     data, persons = dataset_of(made)
     for level in (0.0, 0.5):
         block = Block("visits", "label", level, 0)
-        (fold,) = draw_folds(data, block, made.experiment)
-        held_out, clean = validation_rows(data, block, made.experiment, fold)
+        (fold,) = draw_folds(data, block)
+        held_out, clean = validation_rows(data, block, fold)
         assert fold.after_bias is not None
         validated, trained = (persons.numbers[fold.after_bias[rows]] for rows in (held_out, ~held_out))
         assert len(validated)

@@ -44,7 +44,7 @@ def folds(made: PreparedExperiment, beta: float = 0.5, repetition: int = 0) -> l
     (data,) = made.datasets.values()
     bias = next(iter(data.biases))
     block = Block("compas", bias, beta, repetition)
-    return list(draw_folds(data, block, made.experiment))
+    return list(draw_folds(data, block))
 
 
 def rows_of(tables: Sequence[Table]) -> np.ndarray:
@@ -133,16 +133,16 @@ def test_neither_network_nor_training_rows_have_seen_the_rows_tested_on(train: s
     (data,) = made.datasets.values()
     rng, poisoned = np.random.default_rng(0), data.test.codes.copy()
     block = Block("compas", "label", 0.5, 0)
-    ((kept, tested),) = split(data, made.experiment, axes(data, block, made.experiment))
+    ((kept, tested),) = split(data, block.level, block.repetition)
     # Other features and labels, in the very rows that are held out.
     poisoned[tested] = rng.integers(0, 2, size=(len(tested), poisoned.shape[1]))
     other = replace(data, test=Table(data.test.schema, poisoned), _learned={})
-    again = next(draw_folds(other, block, made.experiment))
+    again = next(draw_folds(other, block))
     assert again.train.digest == folds(made)[0].train.digest
     assert again.tests["original"].truth.digest != folds(made)[0].tests["original"].truth.digest
     poisoned[kept] = rng.integers(0, 2, size=(len(kept), poisoned.shape[1]))  # rows trained on do matter
     other = replace(data, test=Table(data.test.schema, poisoned), _learned={})
-    assert next(draw_folds(other, block, made.experiment)).train.digest != again.train.digest
+    assert next(draw_folds(other, block)).train.digest != again.train.digest
 
 
 @pytest.mark.parametrize("kind", KINDS)
@@ -312,7 +312,7 @@ def test_blocks_share_no_random_numbers(paired: bool) -> None:
         (replace(data, name=name), Block(name, "label", level, repetition))
         for name, level, repetition in itertools.product(("one", "two"), (0.0, 0.5), (0, 1))
     ]
-    seeds = {axis_seed(3, **axes(own, block, made.experiment)) for own, block in blocks}
+    seeds = {axis_seed(3, **axes(own, block.level, block.repetition)) for own, block in blocks}
     assert len(seeds) == (4 if paired else 8)  # paired levels share theirs
 
 
@@ -411,7 +411,7 @@ def test_a_dataset_may_have_its_own_folds() -> None:
     ]
     made = prepared(train="data", folds=4, datasets=entries)
     numbers = {
-        name: len(list(draw_folds(data, Block(name, "label", 0.5, 0), made.experiment)))
+        name: len(list(draw_folds(data, Block(name, "label", 0.5, 0))))
         for name, data in made.datasets.items()
     }
     assert numbers == {"compas": 4, "compas_three": 3}

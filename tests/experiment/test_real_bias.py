@@ -11,7 +11,7 @@ import pytest
 
 from benchmark.columns import ORIGINAL
 from benchmark.data.source import Sources
-from benchmark.experiment.draws import axes, draw_folds, split
+from benchmark.experiment.draws import draw_folds, split
 from benchmark.experiment.expand import expand, narrow
 from benchmark.experiment.plan import Block, load_experiment
 from benchmark.experiment.prepare import PreparedDataset, PreparedExperiment, prepare_experiment
@@ -80,9 +80,8 @@ def test_judges_and_persons_are_never_on_both_sides(prepared: PreparedExperiment
     judged = data.judged
     assert judged is not None
     for repetition in range(prepared.experiment.repetitions):
-        own = axes(data, Block(name, "judged", 0.0, repetition), prepared.experiment)
         tested = []
-        for train, test in split(data, prepared.experiment, own):
+        for train, test in split(data, 0.0, repetition):
             assert not {*judged.judges[train]} & {*judged.judges[test]}
             assert not {*judged.persons[train]} & {*judged.persons[test]}
             tested += [*judged.persons[test]]
@@ -92,7 +91,7 @@ def test_judges_and_persons_are_never_on_both_sides(prepared: PreparedExperiment
 def blocks(
     prepared: PreparedExperiment, data: PreparedDataset, bias: str, beta: float
 ) -> Iterator[tuple[np.ndarray, ...]]:
-    for fold in draw_folds(data, Block(data.entry.name, bias, beta, 0), prepared.experiment):
+    for fold in draw_folds(data, Block(data.entry.name, bias, beta, 0)):
         truth = fold.tests[ORIGINAL].truth
         yield fold.train.codes, fold.train.y, truth.y, fold.tests[ORIGINAL].seen.codes
 

@@ -75,7 +75,7 @@ def test_counts_are_those_of_the_decisions(fields: dict[str, Any], tmp_path: Pat
     truth = {}
     with Store(tmp_path / "a.sqlite") as store:
         for block, cells in planned_cells(made):
-            folds = list(draw_folds(data, block, made.experiment))
+            folds = list(draw_folds(data, block))
             n_rows = {(i, ORIGINAL): len(fold.tests[ORIGINAL].truth) for i, fold in enumerate(folds)}
             for cell in cells:
                 (packed,) = (found.rows for found in store.read([cell.key], predictions=True))

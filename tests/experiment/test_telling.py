@@ -62,7 +62,7 @@ def block_of(made: PreparedExperiment, level: float = 0.5, **fields: Any) -> Blo
 
 
 def fold_of(made: PreparedExperiment, block: Block) -> Fold:
-    return next(iter(draw_folds(made.datasets[block.dataset], block, made.experiment)))
+    return next(iter(draw_folds(made.datasets[block.dataset], block)))
 
 
 def cell_of(made: PreparedExperiment, technique: str, level: float = 0.5) -> CellResult:
@@ -350,7 +350,7 @@ def test_refusals_are_drawn_without_replacement_and_nested(protocol: dict[str, A
     (data,) = made.datasets.values()
     both = get_technique("refusal_weights")
     object.__setattr__(both, "knows", ("refusals", "clean_rows"))
-    planted, folds = data.told(block), list(draw_folds(data, block, made.experiment))
+    planted, folds = data.told(block), list(draw_folds(data, block))
 
     def drawn(fold: Fold, **fields: Any) -> list[Knowledge]:
         own = Telling(fact="clean_rows", **fields)

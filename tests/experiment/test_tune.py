@@ -200,8 +200,8 @@ def test_clean_rows_have_no_planted_bias(train: str) -> None:
     folds: dict[float, tuple[Table, Table]] = {}
     for beta in (0.0, 0.5):
         block = Block("compas", "label", beta, 0)
-        (fold,) = draw_folds(data, block, prepared.experiment)
-        held_out, rows = validation_rows(data, block, prepared.experiment, fold)
+        (fold,) = draw_folds(data, block)
+        held_out, rows = validation_rows(data, block, fold)
         clean = rows.truth
         assert len(clean) == held_out.sum() == len(held_out) / 4
         folds[beta] = fold.train.take(held_out), clean
@@ -221,8 +221,8 @@ def test_clean_rows_are_those_before_groups_are_misrecorded_and_people_left_out(
         datasets = [{"card": "compas", "bias": [{"kind": kind}]}]
         prepared = made(train="data", holdout=0.3, train_rows=1200, datasets=datasets)
         data, block = prepared.datasets["compas"], Block("compas", kind, 0.5, 0)
-        (fold,) = draw_folds(data, block, prepared.experiment)
-        held_out, found[kind] = validation_rows(data, block, prepared.experiment, fold)
+        (fold,) = draw_folds(data, block)
+        held_out, found[kind] = validation_rows(data, block, fold)
         left_out = kind == "under_representation"
         assert len(held_out) == len(fold.train)
         assert (len(fold.train) < 1200, held_out.sum() < 300) == (left_out, left_out)
