@@ -10,8 +10,7 @@ import pandas as pd
 from benchmark.api import run
 from benchmark.atlas.adviser import Adviser
 from benchmark.atlas.means import REFIT, part_means
-from benchmark.atlas.recommenders import cluster_means
-from benchmark.atlas.regret import DOSE
+from benchmark.atlas.recommenders import DOSE, cluster_means
 from benchmark.atlas.scenarios import SCENARIO, Scenarios, scenarios_of
 from benchmark.columns import RESTORE, UNTREATED
 from benchmark.errors import TechniqueError, UnknownNameError

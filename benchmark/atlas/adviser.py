@@ -16,27 +16,25 @@ from numpy.typing import NDArray
 from benchmark.atlas.features import FEATURES, SHAPE, DataFeatures, is_ahead, shapes
 from benchmark.atlas.means import VALUES
 from benchmark.atlas.recommenders import (
+    ALL,
     AVERAGE,
     DATA,
+    DOSE,
     DROP,
     DROP_TECHNIQUE,
     KIND,
     LETTERS,
     NOTHING,
     ORACLE,
+    REGRET_COLUMNS,
+    Verdict,
     at,
     best_elsewhere,
     cluster_means,
     highest,
+    p_of_contrasts,
     predicted_elsewhere,
     predictions,
-)
-from benchmark.atlas.regret import (
-    ALL,
-    DOSE,
-    REGRET_COLUMNS,
-    Verdict,
-    p_of_contrasts,
     rows_of,
     verdict,
 )
@@ -191,7 +189,7 @@ class Adviser:
 
     def __init__(self, tables: Tables, recommenders: pd.DataFrame, claims: pd.DataFrame) -> None:
         self.tables = tables
-        self.recommenders = recommenders  # columns :data:`~benchmark.atlas.regret.REGRET_COLUMNS`
+        self.recommenders = recommenders  # columns :data:`~benchmark.atlas.recommenders.REGRET_COLUMNS`
         self.claims = claims  # columns :data:`~benchmark.atlas.tables.CLAIM_COLUMNS`
         self.atlas = tables.atlas
         self._choices: dict[tuple[object, ...], tuple[str, NDArray[np.intp]]] = {}

@@ -30,7 +30,6 @@ from benchmark.experiment.draws import Axes, Fold, TestRows, draw_folds
 from benchmark.experiment.entries import ClassifierEntry, Refit
 from benchmark.experiment.plan import Block, Experiment
 from benchmark.experiment.prepare import PreparedDataset, PreparedExperiment
-from benchmark.experiment.results import CellResult, Status
 from benchmark.experiment.scoring import (
     Answers,
     Decisions,
@@ -41,12 +40,13 @@ from benchmark.experiment.scoring import (
     pack,
     scorer_of,
     scorers_of,
-    scoring_digest,
+    scoring_identity,
     scoring_of,
     storable,
     stored_counts,
 )
-from benchmark.experiment.telling import BiasEffect, Telling, told
+from benchmark.experiment.store import CellResult, Status
+from benchmark.experiment.telling import Telling, told
 from benchmark.experiment.unprocessing import UnconstrainedFold, frontier_values, has_frontier
 from benchmark.experiment.versions import source_digest, versions_of
 from benchmark.seeding import axis_seed, generator
@@ -203,8 +203,7 @@ class Evaluator:
         self.prepared = prepared
         self.techniques = prepared.techniques
         self._named = {key: named(technique) for key, technique in self.techniques.items()}
-        self._refit = {entry.name: entry.refit for entry in prepared.experiment.techniques}
-        self._told = {entry.name: entry.told for entry in prepared.experiment.techniques}
+        self._entries = {entry.name: entry for entry in prepared.experiment.techniques}
         # Folds without planted bias, by whether bias is hidden in them; decisions by model and rows.
         self._unbiased: dict[bool, tuple[Block, list[Fold]]] = {}
         self._accepted: dict[object, NDArray[np.bool_]] = {}
@@ -212,12 +211,9 @@ class Evaluator:
         self._models: tuple[Block | None, dict[object, Learned]] = (None, {})
         declared = {entry.name: entry.factory for entry in prepared.experiment.classifiers}
         self.classifiers = {name: factory for name, factory in declared.items() if factory is not None}
-        metrics = prepared.experiment.measured
-        self.scorers = {name: scorer_of(data, metrics) for name, data in prepared.datasets.items()}
-        self.scoring = {
-            name: scoring_digest(metrics, data.entry.strata, data.card.attributes, prepared.experiment.tests)
-            for name, data in prepared.datasets.items()
-        }
+        self._numbered = {name for name, own in self.classifiers.items() if own.encoding == "numbers"}
+        self.scorers = {name: scorer_of(data) for name, data in prepared.datasets.items()}
+        self.scoring = {name: scoring_identity(data) for name, data in prepared.datasets.items()}
         self._warm_up()
 
     def _warm_up(self) -> None:
@@ -238,7 +234,7 @@ class Evaluator:
             folds.extend(draw_folds(data, block))
             refits = {
                 rows: self._refitted(block, folds, rows)
-                for rows in {self._refit[cell.technique] for cell in cells}
+                for rows in {self._entries[cell.technique].refit for cell in cells}
                 if rows is not None
             }
         except Exception as error:
@@ -247,7 +243,6 @@ class Evaluator:
             yield from (cell_result(data, block, cell, "failed", reason) for cell in cells)
             return
         scorers = scorers_of(folds, self.scorers[block.dataset], data.test)
-        planted = functools.cache(lambda: data.told(block))
         shared = [self._shared(fold, fold.train) for fold in folds]
         keys = [self.prepared.trained(block.dataset, cell.technique, cell.classifier) for cell in cells]
         # All before the first technique: techniques empty the processor's caches, and then each set of tools
@@ -257,16 +252,13 @@ class Evaluator:
             for cell, key in zip(cells, keys, strict=True)
         ]
         for cell, key, cell_tools in zip(cells, keys, tools, strict=True):
-            technique, rows = self.techniques[key], self._refit[cell.technique]
+            technique, entry = self.techniques[key], self._entries[cell.technique]
             started = time.perf_counter()
-            trained_on = folds if rows is None else refits[rows]
-            telling = self._told[cell.technique]
-            if telling is None:
-                content = self._cell(block, cell, technique, trained_on, cell_tools, scorers, folds)
+            if entry.told is not None:
+                content = self._cell_told(block, cell, technique, cell_tools, scorers, folds, entry.told)
             else:
-                content = self._cell_told(
-                    block, cell, technique, folds, cell_tools, scorers, telling, planted
-                )
+                trained_on = None if entry.refit is None else refits[entry.refit]
+                content = self._cell(block, cell, technique, cell_tools, scorers, folds, trained_on)
             yield cell_result(data, block, cell, **{"seconds": time.perf_counter() - started, **content})
 
     def _shared(self, fold: Fold, train: Table, purpose: str = "technique") -> Shared:
@@ -288,11 +280,10 @@ class Evaluator:
         block: Block,
         cell: Cell,
         technique: Technique,
-        folds: Sequence[Fold],
         tools: Sequence[Tools],
         scorers: Mapping[FoldTest, Scorer],
+        folds: Sequence[Fold],
         telling: Telling,
-        planted: Callable[[], BiasEffect],
     ) -> dict[str, Any]:
         """Return :meth:`_cell` of a technique that is told something, for each draw of what it is told.
 
@@ -302,43 +293,37 @@ class Evaluator:
         # Chance decided about groups that an audit recorded, and nobody knows a row's true label.
         true = None if data.biases[block.bias].of_audit else data.test.y
         try:
+            planted = data.told(block)
             known = [
                 replace(fold_tools, known=known, rng=copy.deepcopy(fold_tools.rng))
                 for fold, fold_tools in zip(folds, tools, strict=True)
-                for known in told(telling, technique, planted(), fold, true, self.prepared.experiment.seed)
+                for known in told(telling, technique, planted, fold, true, data.experiment.seed)
             ]
         except BetabenchError as error:
             return {"status": status_of(error), "reason": in_words(error)}
-        n = len(known) // len(folds)
-        repeated = [fold for fold in folds for _ in range(n)]
-        of_draws = {
-            (n * number + draw, test): scorer
-            for (number, test), scorer in scorers.items()
-            for draw in range(n)
-        }
-        return self._cell(block, cell, technique, repeated, known, of_draws, repeated, n)
+        return self._cell(block, cell, technique, known, scorers, folds, n_draws=len(known) // len(folds))
 
     def _cell(
         self,
         block: Block,
         cell: Cell,
         technique: Technique,
-        folds: Sequence[Fold],
         tools: Sequence[Tools],
         scorers: Mapping[FoldTest, Scorer],
-        drawn: Sequence[Fold],
+        folds: Sequence[Fold],
+        trained_on: Sequence[Fold] | None = None,
         n_draws: int = 1,
     ) -> dict[str, Any]:
         """Return the fields of a cell's result; its seconds end before scoring.
 
-        ``drawn`` are the block's folds. The cell trains on ``folds``, which differ from them for refits. Each
-        fold stands there once for each draw of what the technique is told.
+        ``folds`` are the block's. Refits are ``trained_on`` others. There are ``tools`` for each draw of what
+        the technique is told in each fold.
         """
         started = time.perf_counter()
         factory = self.classifiers.get(cell.classifier)
         if factory is not None and (mismatch := classifier_mismatch(technique, factory)) is not None:
             return {"status": "skipped", "reason": storable(mismatch)}
-        numbers = factory is not None and factory.encoding == "numbers"
+        numbers = cell.classifier in self._numbered
         answers: dict[FoldTest, Answers] = {}
         convergences, delayed_frontiers = [], []
         begin = ""
@@ -347,21 +332,22 @@ class Evaluator:
             self._models = block, {}
         models = self._models[1]
         try:
-            for number, (fold, fold_tools) in enumerate(zip(folds, tools, strict=True)):
-                begin = in_fold(number // n_draws, len(folds) // n_draws)
+            for number, fold_tools in enumerate(tools):
+                place = number // n_draws
+                begin, fold = in_fold(place, len(folds)), (trained_on or folds)[place]
                 # A new table for each technique, which could write to arrays that a table derives from codes.
                 train = fold.train.twin(numbers=numbers)
                 with np.errstate():  # restores numpy's settings for the next technique
-                    acceptance = self.acceptance(block.dataset, drawn[number])
+                    acceptance = self.acceptance(block.dataset, folds[place])
                     if (declined := declined_by(technique, train, acceptance)) is not None:
                         return {"status": "skipped", "reason": begin + storable(declined)}
-                    fold_scorers = {test: scorers[number, test] for test in fold.tests}
+                    fold_scorers = {test: scorers[place, test] for test in fold.tests}
                     fit: Fit | None = None
                     model: object = None
                     if n_draws > 1 and _fits_by_halves(technique):
                         rows = technique.prepare(train, fold_tools)
                         fit = _learner_of(technique, rows)
-                        model = (named(technique), cell.classifier, number // n_draws, _digest_of(rows))
+                        model = (named(technique), cell.classifier, place, _digest_of(rows))
                     learned = models.get(model) or answers_of(
                         technique,
                         train,
@@ -377,7 +363,7 @@ class Evaluator:
                 fold_answers, convergence, frontier_of_fold = learned
                 answers |= {(number, test): answer for test, answer in fold_answers.items()}
                 convergences += [convergence] if convergence is not None else []
-                if frontier_of_fold is not None and self._refit[cell.technique] is None:
+                if frontier_of_fold is not None and trained_on is None:
                     delayed_frontiers.append(frontier_of_fold)
             seconds = time.perf_counter() - started
             unconstrained = [frontier_of_fold() for frontier_of_fold in delayed_frontiers]
@@ -385,11 +371,14 @@ class Evaluator:
         # SystemExit and KeyboardInterrupt as well: no technique ends more than its own cell.
         except BaseException as error:
             return {"status": status_of(error), "reason": begin + in_words(error)}
-        scored = {fold_test: scorers[fold_test].score(answer) for fold_test, answer in answers.items()}
+        scored = {
+            (number, test): scorers[number // n_draws, test].score(answer)
+            for (number, test), answer in answers.items()
+        }
         metrics = metric_values(scored, self.prepared.experiment.tests, n_draws)
         counts = stored_counts(scored, n_draws)
         if cell.reference:
-            for decisions in self._decisions(block, cell, drawn, answers, scorers, n_draws):
+            for decisions in self._decisions(block, cell, folds, answers, scorers, n_draws):
                 counts = decisions.beside(counts)
             metrics += decision_metrics(counts, self.scorers[block.dataset], self.prepared.experiment.tests)
         return {
@@ -425,12 +414,13 @@ class Evaluator:
         }
         begin = ""
         try:
-            for number, fold in enumerate(folds):
-                begin, place = in_fold(number // n_draws, len(folds) // n_draws), number // n_draws
+            for number in range(len(folds) * n_draws):
+                place = number // n_draws
+                begin, fold = in_fold(place, len(folds)), folds[place]
                 accepted = answers[number, ORIGINAL].predicted
                 if cell.technique == entry:  # the cell is the untreated learner
                     self._remember(_model_key(*learner, fold), accepted)
-                clean = {ORIGINAL: self._accepts(*learner, self._clean(block, folds[::n_draws])[place])}
+                clean = {ORIGINAL: self._accepts(*learner, self._clean(block, folds)[place])}
                 if block.hidden:
                     true = self._at_0(replace(block, hidden=0.0))[place]
                     assert true.test_rows is not None
@@ -439,7 +429,7 @@ class Evaluator:
                     clean[TRUTH] = self._accepts(*learner, true)[of_fold]
                 before = self._accepts(*learner, fold)
                 for test, counts in counted.items():
-                    counts.append(scorers[number, test].decisions(clean[test], before, accepted))
+                    counts.append(scorers[place, test].decisions(clean[test], before, accepted))
         except BaseException as error:
             reason = f"{begin}the untreated learner {entry!r} decides nothing: {in_words(error)}"
             return [Decisions(cell.reference, (), storable(reason), test) for test in counted]
@@ -484,8 +474,7 @@ class Evaluator:
         model = _model_key(dataset, entry, classifier, fold)
         if model not in self._accepted:
             key = self.prepared.trained(dataset, entry, classifier)
-            technique, factory = self.techniques[key], self.classifiers.get(classifier)
-            numbers = factory is not None and factory.encoding == "numbers"
+            technique, numbers = self.techniques[key], classifier in self._numbered
             train, seen = fold.train.twin(numbers=numbers), fold.tests[ORIGINAL].seen.twin(numbers=numbers)
             tools = self._tools(Cell(entry, classifier, ""), self._named[key], self._shared(fold, fold.train))
             with np.errstate():

@@ -34,8 +34,8 @@ from benchmark.columns import (
 from benchmark.experiment.draws import draw_folds
 from benchmark.experiment.plan import Block
 from benchmark.experiment.prepare import PreparedDataset, PreparedExperiment
-from benchmark.experiment.results import CellResult, MetricValue
 from benchmark.experiment.scoring import DRAWS, Decisions, joint_counts
+from benchmark.experiment.store import CellResult, MetricValue
 from benchmark.experiment.unprocessing import frontier_points
 from benchmark.metrics import FAILING, GroupCounts, measure_by_group, metrics_by_group
 from benchmark.text.words import parted_fold

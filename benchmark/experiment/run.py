@@ -22,7 +22,6 @@ from benchmark.experiment.keys import planned_cells
 from benchmark.experiment.plan import WHOLE, Block, Experiment, Shard
 from benchmark.experiment.pool import Limits, Task
 from benchmark.experiment.prepare import PreparedExperiment
-from benchmark.experiment.results import CellResult
 from benchmark.experiment.scoring import (
     DECISIONS,
     DRAWS,
@@ -35,10 +34,10 @@ from benchmark.experiment.scoring import (
     scored_again,
     scorer_of,
     scorers_of,
-    scoring_digest,
+    scoring_identity,
     scoring_of,
 )
-from benchmark.experiment.store import LastRun, Store, Stored
+from benchmark.experiment.store import CellResult, LastRun, Store, Stored
 from benchmark.experiment.tune import TuningEvaluator
 from benchmark.experiment.versions import software
 from benchmark.metrics import FAILING
@@ -306,10 +305,7 @@ def _score_again(
     @functools.cache
     def scoring(dataset: str) -> tuple[Scorer, str]:
         data = prepared.datasets[dataset]
-        digest = scoring_digest(
-            experiment.measured, data.entry.strata, data.card.attributes, experiment.tests
-        )
-        return scorer_of(data, experiment.measured), digest
+        return scorer_of(data), scoring_identity(data)
 
     def updated() -> Iterator[CellResult]:
         for block, cells in planned:

@@ -23,7 +23,7 @@ from numpy.typing import NDArray
 
 from benchmark.columns import BALANCED, BIASED, DECISION_COUNTS, ORIGINAL, TRUTH, Test
 from benchmark.data.table import Table
-from benchmark.experiment.results import CellResult, MetricValue
+from benchmark.experiment.store import CellResult, MetricValue
 from benchmark.experiment.versions import PACKAGE, closure_digest, versions_of
 from benchmark.metrics import (
     FAILING,
@@ -245,9 +245,10 @@ class Scored:
     joint: Sequence[Sequence[int]] = ()
 
 
-def scorer_of(data: PreparedDataset, metrics: Iterable[str]) -> Scorer:
+def scorer_of(data: PreparedDataset) -> Scorer:
     """Return the scorer of all test rows of a dataset."""
-    return Scorer(data.test, metrics, data.entry.strata, data.card.attributes, true=not data.entry.audit)
+    metrics, attributes = data.experiment.measured, data.card.attributes
+    return Scorer(data.test, metrics, data.entry.strata, attributes, true=not data.entry.audit)
 
 
 def scorers_of(folds: Sequence[Fold], common: Scorer, test: Table) -> dict[FoldTest, Scorer]:
@@ -378,7 +379,7 @@ def _mean(values: Sequence[MetricValue], fold: int | None = None) -> MetricValue
 
 
 def stored_counts(scored: Mapping[FoldTest, Scored], n_draws: int = 1) -> dict[str, Any]:
-    """Return counts as the store has them; see :attr:`benchmark.experiment.results.CellResult.counts`.
+    """Return counts as the store has them; see :attr:`benchmark.experiment.store.CellResult.counts`.
 
     Counts of a fold stand once for each draw of what a technique is told.
     """
@@ -449,6 +450,12 @@ def scoring_digest(
     )
     content = versions_of(["betabench"]), code, sorted(names), [strata, *attributes], [*tests]
     return hashlib.sha256(json.dumps(content).encode()).hexdigest()
+
+
+def scoring_identity(data: PreparedDataset) -> str:
+    """Return the :func:`scoring_digest` of a dataset's cells."""
+    experiment = data.experiment
+    return scoring_digest(experiment.measured, data.entry.strata, data.card.attributes, experiment.tests)
 
 
 def scoring_of(digest: str, reference: str) -> str:

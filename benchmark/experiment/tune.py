@@ -40,8 +40,8 @@ from benchmark.experiment.evaluate import (
 )
 from benchmark.experiment.plan import Block, Experiment
 from benchmark.experiment.prepare import PreparedDataset, PreparedExperiment
-from benchmark.experiment.results import CellResult, Status
 from benchmark.experiment.scoring import Answers, FoldTest, Scorer, scorers_of, scoring_digest
+from benchmark.experiment.store import CellResult, Status
 from benchmark.experiment.tuning_rule import Values, space
 from benchmark.experiment.versions import code_digest
 from benchmark.seeding import generator
@@ -122,11 +122,8 @@ class _BlockState:
 class TuningEvaluator(Evaluator):
     """Computes the cells of one block after another, tuned techniques included."""
 
-    def __init__(self, prepared: PreparedExperiment) -> None:
-        super().__init__(prepared)
-        self._entries = {entry.name: entry for entry in prepared.experiment.techniques}
-        self._block: Block | None = None
-        self._state: _BlockState | None = None
+    _block: Block | None = None
+    _state: _BlockState | None = None
 
     def __call__(self, block: Block, cells: tuple[Cell, ...]) -> Iterator[CellResult]:
         """Yield the result of each cell, in order; a failed cell yields the reason."""
@@ -180,7 +177,7 @@ class TuningEvaluator(Evaluator):
         technique, default = tried[position].technique, tried[0].technique
         if (cell.classifier, technique) not in state.fitted:
             tools = self._tools(cell, named(technique), state.whole)
-            content = self._cell(block, cell, technique, [state.fold], [tools], state.scorers, [state.fold])
+            content = self._cell(block, cell, technique, [tools], state.scorers, [state.fold])
             state.fitted[cell.classifier, technique] = content
         content = dict(state.fitted[cell.classifier, technique])
         searched = [search.parameter for search in space(self.prepared.experiment, entry)]
@@ -218,8 +215,7 @@ class TuningEvaluator(Evaluator):
     def _try(self, block: Block, cell: Cell, technique: Technique, state: _BlockState) -> _Tried:
         tools = self._tools(cell, named(technique), state.part)
         acceptance = self.acceptance(block.dataset, state.fold)
-        factory = self.classifiers.get(cell.classifier)
-        numbers = factory is not None and factory.encoding == "numbers"
+        factory, numbers = self.classifiers.get(cell.classifier), cell.classifier in self._numbered
         train = state.train.twin(numbers=numbers)
         rows: Mapping[_RowsKey, TestRows] = state.rows
         scorers: Mapping[_RowsKey, Scorer] = state.validation

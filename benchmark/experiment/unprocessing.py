@@ -21,8 +21,8 @@ from numpy.typing import NDArray
 
 from benchmark.columns import BALANCED, ORIGINAL, TRUTH, UNTREATED, Test
 from benchmark.data.table import Table
-from benchmark.experiment.results import CellResult, MetricValue
 from benchmark.experiment.scoring import tested_as
+from benchmark.experiment.store import CellResult, MetricValue
 from benchmark.experiment.versions import PACKAGE, code_digest
 
 if TYPE_CHECKING:

@@ -7,8 +7,7 @@ from numba import njit
 from numpy.typing import NDArray
 
 from benchmark.errors import NetworkError
-from benchmark.network._counts import Rows, score_counts
-from benchmark.network.structure_scores import Constraints, SetScores
+from benchmark.network.structure_scores import Constraints, Rows, SetScores, score_counts
 
 MAX_COLUMNS = 16
 """Most columns of an exact search: each further column doubles time and memory."""

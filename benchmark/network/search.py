@@ -10,9 +10,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from benchmark.data.card_parts import NetworkSettings
-from benchmark.network._counts import collapse, members
 from benchmark.network.exact import optimal_parents
-from benchmark.network.structure_scores import Constraints, SetScores, check_sizes
+from benchmark.network.structure_scores import Constraints, SetScores, check_sizes, collapse, members
 
 _PATIENCE = 10  # steps without a new best structure after which tabu search stops
 _PERTURBATIONS = 12  # random steps that make a variation: about one per column works well

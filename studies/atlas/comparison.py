@@ -17,16 +17,19 @@ from numpy.typing import NDArray
 from benchmark.atlas.adviser import without_comparison
 from benchmark.atlas.file import Atlas
 from benchmark.atlas.recommenders import (
+    ALL,
     AVERAGE,
     DATA,
+    DOSE,
     DROP,
     DROP_TECHNIQUE,
     NOTHING,
     ORACLE,
+    TO_UNDO,
     at,
     cluster_means,
+    rows_of,
 )
-from benchmark.atlas.regret import ALL, DOSE, TO_UNDO, rows_of
 from benchmark.atlas.scenarios import SCENARIO, Scenarios, scenarios_of, undo_reasons
 from benchmark.atlas.tables import CLAIM_COLUMNS, CLAIMS, RECOMMENDERS, Tables, read_tables
 from benchmark.columns import EQUALISE, GOALS, RESTORE
@@ -48,7 +51,7 @@ class Compared:
     """Recommenders on one set of scenarios for one goal."""
 
     goal: str
-    kind: str  # of the scenarios: :data:`~benchmark.atlas.regret.ALL` or TO_UNDO
+    kind: str  # of the scenarios: :data:`~benchmark.atlas.recommenders.ALL` or TO_UNDO
     scenarios: Scenarios
     choices: Mapping[str, Choices]
 

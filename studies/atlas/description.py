@@ -9,7 +9,7 @@ from benchmark import RELEASED
 from benchmark.atlas.features import FEATURE_COLUMNS
 from benchmark.atlas.file import Atlas
 from benchmark.atlas.means import MEAN_COLUMNS
-from benchmark.atlas.regret import REGRET_COLUMNS
+from benchmark.atlas.recommenders import REGRET_COLUMNS
 from benchmark.atlas.tables import FEATURES, MEANS, TEXTS
 from benchmark.declarations import package_toml
 from benchmark.text.croissant import SUFFIX, DescribedTable, croissant

@@ -16,8 +16,18 @@ from pathlib import Path
 import pandas as pd
 
 from benchmark.atlas.adviser import Adviser
-from benchmark.atlas.recommenders import DATA, LETTERS, NOTHING, ORACLE, RANDOM, WRONG_KIND, cluster_means
-from benchmark.atlas.regret import DOSE, NAMED, rows_of
+from benchmark.atlas.recommenders import (
+    DATA,
+    DOSE,
+    LETTERS,
+    NAMED,
+    NOTHING,
+    ORACLE,
+    RANDOM,
+    WRONG_KIND,
+    cluster_means,
+    rows_of,
+)
 from benchmark.columns import EQUALISE, GOALS, RESTORE
 from benchmark.figures import style
 from benchmark.figures.page import Page, RowLabels

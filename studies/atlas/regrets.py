@@ -12,15 +12,18 @@ from numpy.typing import NDArray
 
 from benchmark.atlas.file import Atlas, Rules
 from benchmark.atlas.recommenders import (
+    ALL,
     AVERAGE,
     DATA,
     DROP,
     DROP_TECHNIQUE,
     KIND,
     LETTERS,
+    NAMED,
     NOTHING,
     ORACLE,
     RANDOM,
+    REGRET_COLUMNS,
     WRONG_KIND,
     at,
     best_elsewhere,
@@ -28,7 +31,6 @@ from benchmark.atlas.recommenders import (
     highest,
     predictions,
 )
-from benchmark.atlas.regret import ALL, NAMED, REGRET_COLUMNS
 from benchmark.atlas.scenarios import Scenarios
 from benchmark.columns import BLIND, RESTORE
 from benchmark.seeding import generator

@@ -12,8 +12,7 @@ import pandas as pd
 import pytest
 
 from benchmark.atlas.file import load_atlas
-from benchmark.atlas.recommenders import AVERAGE, DROP, LETTERS
-from benchmark.atlas.regret import DOSE, NAMED
+from benchmark.atlas.recommenders import AVERAGE, DOSE, DROP, LETTERS, NAMED
 from studies.atlas import findings as atlas
 from studies.atlas.comparison import DECISIONS, RECOMMENDERS, compared
 from studies.atlas.description import tables_digest

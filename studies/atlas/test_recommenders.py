@@ -11,8 +11,17 @@ import pytest
 
 from benchmark.atlas.adviser import Adviser
 from benchmark.atlas.file import Rules
-from benchmark.atlas.recommenders import AVERAGE, DATA, DROP, KIND, LETTERS, NOTHING, ORACLE
-from benchmark.atlas.regret import REGRET_COLUMNS, verdict
+from benchmark.atlas.recommenders import (
+    AVERAGE,
+    DATA,
+    DROP,
+    KIND,
+    LETTERS,
+    NOTHING,
+    ORACLE,
+    REGRET_COLUMNS,
+    verdict,
+)
 from benchmark.atlas.scenarios import Scenarios, scenarios_of
 from benchmark.atlas.tables import RECOMMENDERS, read_table, read_tables
 from benchmark.errors import ReportError

@@ -17,7 +17,7 @@ import pytest
 from benchmark import recommend
 from benchmark.atlas.adviser import CHECKED, NOT_KNOWN, SIMPLE, Adviser, Question
 from benchmark.atlas.adviser import sentences_of as words_of
-from benchmark.atlas.regret import p_of_contrasts, rows_of
+from benchmark.atlas.recommenders import p_of_contrasts, rows_of
 from benchmark.cli import main
 from benchmark.errors import DataError, ExperimentError, ReportError, UnknownNameError
 from benchmark.pages.atlas_page import atlas_page, choices_of, sentences_of

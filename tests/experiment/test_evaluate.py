@@ -26,9 +26,8 @@ from benchmark.experiment.export import convergence_frame
 from benchmark.experiment.keys import planned_cells
 from benchmark.experiment.plan import Experiment, plan_blocks
 from benchmark.experiment.prepare import PreparedExperiment, prepare_experiment
-from benchmark.experiment.results import CellResult
 from benchmark.experiment.run import Outcome, compute
-from benchmark.experiment.store import Store
+from benchmark.experiment.store import CellResult, Store
 from benchmark.metrics import declaration as metric_base
 from benchmark.metrics import evaluate, get_metric
 from benchmark.techniques import Predictor, Technique, Tools, get_technique

@@ -25,10 +25,9 @@ from benchmark.experiment.export import groups_frame
 from benchmark.experiment.keys import planned_cells, sample_identity
 from benchmark.experiment.plan import Experiment
 from benchmark.experiment.prepare import PreparedExperiment
-from benchmark.experiment.results import CellResult
 from benchmark.experiment.run import compute
 from benchmark.experiment.scoring import JOINT
-from benchmark.experiment.store import Store
+from benchmark.experiment.store import CellResult, Store
 from benchmark.facts import facts_of
 from benchmark.figures.lists import statistics_figures
 from benchmark.metrics import GAP, WORST, GroupCounts, measure_by_group, metrics_by_group

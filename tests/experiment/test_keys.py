@@ -43,9 +43,8 @@ from benchmark.experiment.expand import load_for_run
 from benchmark.experiment.keys import planned_cells
 from benchmark.experiment.plan import Block, Experiment
 from benchmark.experiment.prepare import PreparedExperiment, prepare_experiment
-from benchmark.experiment.results import CellResult
 from benchmark.experiment.run import compute
-from benchmark.experiment.store import Store
+from benchmark.experiment.store import CellResult, Store
 from benchmark.experiment.telling import Telling
 from benchmark.experiment.tune import TuningEvaluator
 from benchmark.models import Derived, Free, Option

@@ -13,8 +13,7 @@ import pytest
 
 from benchmark.cli import main
 from benchmark.errors import StoreError
-from benchmark.experiment.results import CellResult, MetricValue
-from benchmark.experiment.store import Store
+from benchmark.experiment.store import CellResult, MetricValue, Store
 from benchmark.techniques import Convergence
 
 EXPERIMENT = """

@@ -24,7 +24,7 @@ from benchmark.experiment.expand import expand
 from benchmark.experiment.keys import cell_key, planned_cells, sample_identity
 from benchmark.experiment.plan import Block, Experiment, plan_blocks
 from benchmark.experiment.prepare import PreparedExperiment, prepare_experiment
-from benchmark.experiment.results import CellResult
+from benchmark.experiment.store import CellResult
 from benchmark.techniques import Tools, get_technique, list_techniques
 
 CARD = """

@@ -24,10 +24,9 @@ from benchmark.experiment.export import failures_frame, folds_frame, metrics_fra
 from benchmark.experiment.keys import planned_cells, sample_identity
 from benchmark.experiment.plan import Block, Experiment
 from benchmark.experiment.prepare import PreparedExperiment
-from benchmark.experiment.results import MetricValue
 from benchmark.experiment.run import compute
 from benchmark.experiment.scoring import Scorer, _mean
-from benchmark.experiment.store import Store
+from benchmark.experiment.store import MetricValue, Store
 from benchmark.metrics import evaluate
 from benchmark.runs.describe import describe_run
 from benchmark.runs.manifest import Manifest

@@ -134,7 +134,7 @@ def test_a_corrected_metric_is_computed_again_and_nothing_else(
         wrong = dataclasses.replace(get_metric("accuracy"), compute=lambda everybody: 0.5)
         monkeypatch.setitem(metric_base._REGISTRY._items, "accuracy", wrong)
         assert compute(prepared(tmp_path), store, engine=InProcess(1)).computed == 0
-        monkeypatch.setattr(run_module, "scoring_digest", lambda *_: "other code")
+        monkeypatch.setattr(run_module, "scoring_identity", lambda _: "other code")
         after = compute(prepared(tmp_path), store, engine=InProcess(1))
         assert after.computed == 0
     assert {v for (_, _, name), v in values(after).items() if name == "accuracy"} == {0.5}

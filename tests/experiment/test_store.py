@@ -10,8 +10,7 @@ from pathlib import Path
 import pytest
 
 from benchmark.errors import StoreError
-from benchmark.experiment.results import MetricValue
-from benchmark.experiment.store import Store, Stored
+from benchmark.experiment.store import MetricValue, Store, Stored
 from benchmark.techniques import Convergence
 from tests.helpers.cells import cell
 

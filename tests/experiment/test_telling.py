@@ -26,9 +26,8 @@ from benchmark.experiment.export import decisions_frame, groups_frame
 from benchmark.experiment.keys import planned_cells
 from benchmark.experiment.plan import Block, Experiment
 from benchmark.experiment.prepare import PreparedExperiment, prepare_experiment
-from benchmark.experiment.results import CellResult
 from benchmark.experiment.run import compute
-from benchmark.experiment.store import Store
+from benchmark.experiment.store import CellResult, Store
 from benchmark.experiment.telling import BiasEffect, Telling, told
 from benchmark.metrics.declaration import GAP, WORST
 from benchmark.techniques import Examined, Knowledge, get_technique, list_techniques

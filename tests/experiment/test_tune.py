@@ -23,9 +23,8 @@ from benchmark.experiment.keys import planned_cells
 from benchmark.experiment.plan import Block, Experiment, load_experiment, plan_blocks
 from benchmark.experiment.pool import Task
 from benchmark.experiment.prepare import PreparedExperiment, prepare_experiment
-from benchmark.experiment.results import CellResult
 from benchmark.experiment.run import compute
-from benchmark.experiment.store import Store
+from benchmark.experiment.store import CellResult, Store
 from benchmark.experiment.tune import TuningEvaluator, settings, validation_rows
 from benchmark.experiment.tuning_rule import Rule, TuneEntry
 from benchmark.report.folder import write_run_folder

@@ -15,10 +15,9 @@ from benchmark.data.table import Column, Schema
 from benchmark.experiment import unprocessing
 from benchmark.experiment.draws import TestRows
 from benchmark.experiment.export import folds_frame, frontier_frame, metrics_frame
-from benchmark.experiment.results import CellResult
 from benchmark.experiment.run import compute
 from benchmark.experiment.scoring import Answers
-from benchmark.experiment.store import Store
+from benchmark.experiment.store import CellResult, Store
 from benchmark.experiment.unprocessing import RELAXATIONS, Thresholds, frontier_points, frontier_values
 from tests.helpers.engines import InProcess
 from tests.helpers.marks import nightly_but

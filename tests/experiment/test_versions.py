@@ -62,7 +62,6 @@ NOT_HARNESS = {
     "experiment/prepare.py": "prepares what the keys have digests of",
     "experiment/pool.py": "says in which processes cells are computed",
     "experiment/store.py": "keeps numbers as they are",
-    "experiment/results.py": "the same",
     "experiment/scoring.py": "computes metrics from predictions; its digest is stored with them",
     "experiment/unprocessing.py": "its digest is in the keys of the cells to which it adds numbers",
     "experiment/telling.py": "the same, of the cells whose techniques are told something",

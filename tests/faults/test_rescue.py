@@ -14,8 +14,7 @@ import numpy as np
 import pytest
 
 from benchmark.errors import StoreError
-from benchmark.experiment.results import CellResult, MetricValue
-from benchmark.experiment.store import Store
+from benchmark.experiment.store import CellResult, MetricValue, Store
 from benchmark.techniques import Convergence
 
 PAGE = 4096

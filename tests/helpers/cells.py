@@ -2,7 +2,7 @@
 
 import dataclasses
 
-from benchmark.experiment.results import CellResult, MetricValue
+from benchmark.experiment.store import CellResult, MetricValue
 
 
 def cell(key: str, **changes: object) -> CellResult:

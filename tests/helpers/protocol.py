@@ -10,7 +10,7 @@ from benchmark.experiment.expand import expand
 from benchmark.experiment.keys import planned_cells
 from benchmark.experiment.plan import Experiment
 from benchmark.experiment.prepare import PreparedExperiment, prepare_experiment
-from benchmark.experiment.results import CellResult
+from benchmark.experiment.store import CellResult
 
 
 def prepared(**fields: Any) -> PreparedExperiment:

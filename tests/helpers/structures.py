@@ -14,9 +14,8 @@ from numpy.typing import NDArray
 
 from benchmark.data.card_parts import NetworkSettings, ScoreName
 from benchmark.errors import NetworkError
-from benchmark.network._counts import collapse
 from benchmark.network.search import Structure, learn_structure
-from benchmark.network.structure_scores import SetScores, check_sizes, column_label, find_cycle
+from benchmark.network.structure_scores import SetScores, check_sizes, collapse, column_label, find_cycle
 
 TABLES = ("compas", "adult", "dutch")
 BESIDE = ("required_edges", "forbidden_edges", "rng", "names")

@@ -11,7 +11,7 @@ import pytest
 from benchmark.cli import main
 from benchmark.conformance import METRIC_CHECKS, check_metric
 from benchmark.experiment.export import failures_frame
-from benchmark.experiment.results import CellResult, MetricValue
+from benchmark.experiment.store import CellResult, MetricValue
 from benchmark.metrics import Metric, UndefinedMetricError, evaluate, get_metric, list_metrics
 from tests.helpers.metric_properties import NOT_MIRRORED, NOT_WEIGHTED
 

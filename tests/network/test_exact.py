@@ -15,9 +15,8 @@ from hypothesis import strategies as st
 from benchmark.data.card_parts import ScoreName
 from benchmark.errors import NetworkError
 from benchmark.network import exact as exact_module
-from benchmark.network._counts import collapse, members
 from benchmark.network.exact import optimal_parents
-from benchmark.network.structure_scores import Constraints, SetScores, find_cycle
+from benchmark.network.structure_scores import Constraints, SetScores, collapse, find_cycle, members
 from tests.helpers.structures import (
     TABLES,
     learn,

@@ -19,8 +19,7 @@ from hypothesis import strategies as st
 from benchmark.data.card_parts import AlgorithmName, ScoreName
 from benchmark.errors import NetworkError
 from benchmark.network import search as search_module
-from benchmark.network._counts import members
-from benchmark.network.structure_scores import find_cycle
+from benchmark.network.structure_scores import find_cycle, members
 from tests.helpers.structures import (
     TABLES,
     edges_of,

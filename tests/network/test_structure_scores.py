@@ -16,8 +16,7 @@ from hypothesis import strategies as st
 from benchmark.data.card_parts import ScoreName
 from benchmark.errors import NetworkError
 from benchmark.network import structure_scores as scores_module
-from benchmark.network._counts import collapse, members
-from benchmark.network.structure_scores import SetScores
+from benchmark.network.structure_scores import SetScores, collapse, members
 from tests.helpers.structures import (
     TABLES,
     oracle_parents,

@@ -13,7 +13,7 @@ import pytest
 from benchmark.api import Run
 from benchmark.columns import BALANCED, BIASED, ORIGINAL, TEST_TITLES
 from benchmark.experiment.export import failures_frame, metrics_frame
-from benchmark.experiment.results import CellResult, MetricValue
+from benchmark.experiment.store import CellResult, MetricValue
 from benchmark.facts import first_facts
 from benchmark.figures.lists import run_figures, statistics_figures
 from benchmark.report.statistics_files import write_statistics

@@ -22,9 +22,8 @@ from benchmark.experiment.expand import expand, narrow
 from benchmark.experiment.plan import Experiment, load_experiment
 from benchmark.experiment.pool import Finished, Handler, Limits, Task
 from benchmark.experiment.prepare import PreparedExperiment, prepare_experiment
-from benchmark.experiment.results import CellResult
 from benchmark.experiment.run import compute
-from benchmark.experiment.store import LastRun, Store, Stored
+from benchmark.experiment.store import CellResult, LastRun, Store, Stored
 from benchmark.report.folder import write_run_folder
 from tools.performance.child import in_own_process, own_peak
 

@@ -28,9 +28,8 @@ from benchmark.classifiers.c45 import C45Classifier
 from benchmark.experiment import evaluate
 from benchmark.experiment.evaluate import Cell, Evaluator
 from benchmark.experiment.plan import plan_blocks
-from benchmark.experiment.results import CellResult
 from benchmark.experiment.scoring import Scorer
-from benchmark.experiment.store import Store
+from benchmark.experiment.store import CellResult, Store
 from benchmark.techniques.base import PreProcessing
 from tools.performance.prepared_inputs import experiment, prepared
 from tools.performance.timing import Row
