@@ -12,20 +12,14 @@ import pytest
 from numpy.typing import NDArray
 
 from benchmark.data import Table
-from benchmark.data.source import Sources
 from benchmark.errors import DeclinedError, ExperimentError
-from benchmark.experiment.evaluate import Acceptance, Evaluator
-from benchmark.experiment.expand import expand
+from benchmark.experiment.evaluate import Acceptance
 from benchmark.experiment.first_file import experiment_text, first_experiment
-from benchmark.experiment.keys import planned_cells
-from benchmark.experiment.plan import Experiment
-from benchmark.experiment.prepare import PreparedExperiment, prepare_experiment
-from benchmark.experiment.run import compute
-from benchmark.experiment.store import Store
+from benchmark.experiment.prepare import PreparedExperiment
 from benchmark.runs.describe import describe_run
 from benchmark.statistics.answers import ConstantAnswer, constant_on
 from benchmark.techniques import Predictor, get_technique
-from tests.helpers.engines import InProcess
+from tests.helpers.protocol import cells, computed, keys, made, values
 
 CARD = """
 name = "loans"
@@ -57,7 +51,7 @@ def card(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def prepared(card: Path, tests: Sequence[str] = ("original",), **entry: Any) -> PreparedExperiment:
-    experiment = Experiment(
+    return made(
         datasets=[{"card": str(card), "bias": ["label"], **entry}],
         techniques=["none", "reweighing", "massaging", "equalized_odds"],
         classifiers=["logistic_regression", "linear_svm"],
@@ -68,54 +62,41 @@ def prepared(card: Path, tests: Sequence[str] = ("original",), **entry: Any) -> 
         folds=3,
         tests=tests,
     )
-    return prepare_experiment(expand(experiment), Sources(offline=True))
 
 
-def test_every_technique_with_scores_accepts_the_share(card: Path, tmp_path: Path) -> None:
+def test_every_technique_with_scores_accepts_the_share(card: Path) -> None:
     share = 0.6
-    made = prepared(card, accept=share)
-    with Store(tmp_path / "cells.sqlite") as store:
-        outcome = compute(made, store, engine=InProcess(1))
+    found = prepared(card, accept=share)
+    outcome = computed(found)
     by_name = {(c.technique, c.classifier, c.beta): c for c in outcome.cells}
     for (technique, classifier, _), cell in by_name.items():
         if technique == "equalized_odds" or classifier == "linear_svm":
             assert cell.status == "skipped", (technique, classifier)
             continue
-        values = {m.metric: m.value for m in cell.metrics if m.fold is None}
-        assert values["accepted"] == pytest.approx(share, abs=0.002)
+        assert values(cell)["accepted"] == pytest.approx(share, abs=0.002)
     assert "gives no scores" in by_name["equalized_odds", "logistic_regression", 0.0].reason
     assert "gives no scores" in by_name["none", "linear_svm", 0.0].reason
     assert outcome.ok
     # Decisions of the clean model, which all are compared with, accept the share as well.
-    clean = by_name["none", "logistic_regression", 0.0]
-    values = {m.metric: m.value for m in clean.metrics if m.fold is None}
-    assert values["restoration_distance"] == 0
-    constant = describe_run(made).datasets[0].best_constant
+    assert values(by_name["none", "logistic_regression", 0.0])["restoration_distance"] == 0
+    constant = describe_run(found).datasets[0].best_constant
     assert constant is not None
     assert constant.accepted == 0.6
 
 
 def test_each_test_accepts_the_share_of_its_own_rows(card: Path) -> None:
-    made = prepared(card, ("original", "biased"), accept=0.6, bias=["selection"])
-    block, cells = next(own for own in planned_cells(made) if own[0].level > 0)
-    cell = next(iter(Evaluator(made)(block, cells[:1])))
-    found = [(m.test, m.value) for m in cell.metrics if m.metric == "accepted" and m.fold is None]
-    assert [test for test, _ in found] == ["original", "biased"]
-    assert [value for _, value in found] == pytest.approx([0.6, 0.6], abs=0.002)
+    found = prepared(card, ("original", "biased"), accept=0.6, bias=["selection"])
+    cell = next(cell for cell in cells(found, "none") if cell.level > 0)
+    accepted = [values(cell, test)["accepted"] for test in ("original", "biased")]
+    assert accepted == pytest.approx([0.6, 0.6], abs=0.002)
 
 
 def test_without_a_share_nearly_everybody_is_accepted_and_keys_differ(card: Path) -> None:
-    keys = {}
-    for share in (None, 0.9):
-        made = prepared(card, **({} if share is None else {"accept": share}))
-        keys[share] = {cell.key for _, cells in planned_cells(made) for cell in cells}
-        if share is None:
-            block, cells = planned_cells(made)[0]
-            cell = next(iter(Evaluator(made)(block, cells[:1])))
-            accepted = next(m.value for m in cell.metrics if m.metric == "accepted" and m.fold is None)
-            assert accepted is not None
-            assert accepted > 0.99
-    assert not keys[None] & keys[0.9]
+    found, share = prepared(card), prepared(card, accept=0.9)
+    accepted = values(next(iter(cells(found, "none"))))["accepted"]
+    assert accepted is not None
+    assert accepted > 0.99
+    assert not {*keys(found).values()} & {*keys(share).values()}
 
 
 def _predictor(scores: NDArray[np.float64]) -> Predictor:

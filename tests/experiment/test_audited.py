@@ -15,17 +15,16 @@ from benchmark.columns import ORIGINAL
 from benchmark.data.card import load_card
 from benchmark.data.source import Sources
 from benchmark.errors import BetabenchError, BiasError
-from benchmark.experiment.draws import Fold, draw_folds, split_sizes
-from benchmark.experiment.expand import check_experiment, expand
-from benchmark.experiment.plan import Block, Experiment
-from benchmark.experiment.prepare import PreparedDataset, PreparedExperiment, prepare_experiment
-from benchmark.experiment.run import compute
+from benchmark.experiment.draws import Fold, split_sizes
+from benchmark.experiment.expand import check_experiment
+from benchmark.experiment.plan import Experiment
+from benchmark.experiment.prepare import PreparedExperiment
+from benchmark.experiment.run import Outcome
 from benchmark.experiment.sample_files import SampleSource, write_sample
 from benchmark.experiment.scoring import NO_TRUE_LABEL
-from benchmark.experiment.store import Store
 from benchmark.metrics import get_metric
 from benchmark.runs.describe import describe_run
-from tests.helpers.engines import InProcess
+from tests.helpers.protocol import computed, folds, made, values
 
 CARD = """
 name = "letters"
@@ -61,10 +60,10 @@ def card(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder / "letters.toml"
 
 
-def experiment(
+def given(
     card: Path, *, audit: bool = True, bias: tuple[str, ...] = ("audited", *PLANTED), **fields: Any
-) -> Experiment:
-    given: dict[str, Any] = {
+) -> dict[str, Any]:
+    return {
         "datasets": [{"card": str(card), "bias": list(bias), "audit": audit}],
         "techniques": ["none", "reweighing"],
         "betas": [0, 1],
@@ -76,18 +75,26 @@ def experiment(
         "metrics": ["paper", "restoration"],
         **fields,
     }
-    return Experiment(**given)
+
+
+def check(card: Path, **fields: Any) -> None:
+    check_experiment(Experiment(**given(card, **fields)))
 
 
 @pytest.fixture(scope="module")
 def prepared(card: Path) -> PreparedExperiment:
-    return prepare_experiment(expand(experiment(card)), Sources(offline=True))
+    return made(**given(card))
 
 
-def folds_of(
-    prepared: PreparedExperiment, bias: str, beta: float, data: PreparedDataset | None = None
-) -> list[Fold]:
-    return list(draw_folds(data or prepared.datasets["letters"], Block("letters", bias, beta, 0)))
+@pytest.fixture(scope="module")
+def compared(card: Path) -> tuple[PreparedExperiment, Outcome]:
+    """Return an experiment with the audit's bias and a planted one, and its results."""
+    of = made(**given(card, bias=("audited", "label")))
+    return of, computed(of)
+
+
+def folds_of(prepared: PreparedExperiment, bias: str, beta: float) -> list[Fold]:
+    return folds(prepared, beta, bias=bias)
 
 
 def without_group(fold: Fold) -> tuple[np.ndarray, np.ndarray]:
@@ -155,8 +162,7 @@ def test_a_planted_bias_hits_a_group_that_is_drawn_anew(prepared: PreparedExperi
         assert not fold.train.y[fold.train.deprived].any() or bias == "borderline"  # at β = 1
         drawn.append(truth.deprived)
     assert abs(np.concatenate(drawn).mean() - 0.5) < 0.06
-    other = list(draw_folds(data, Block("letters", bias, 1.0, 1)))
-    assert other[0].train.digest != folds_of(prepared, bias, 1.0)[0].train.digest
+    assert folds(prepared, 1.0, 1, bias)[0].train.digest != folds_of(prepared, bias, 1.0)[0].train.digest
 
 
 def test_labels_of_the_deprived_group_reach_no_planted_bias_and_no_clean_model(
@@ -164,19 +170,13 @@ def test_labels_of_the_deprived_group_reach_no_planted_bias_and_no_clean_model(
 ) -> None:
     data = prepared.datasets["letters"]
     labels = data.test.codes[:, data.test.schema.label_index]
-    poisoned = replace(
-        data,
-        test=data.test.with_column("answered", np.where(data.test.deprived, 1 - labels, labels)),
-    )
+    test = data.test.with_column("answered", np.where(data.test.deprived, 1 - labels, labels))
+    poisoned = replace(prepared, datasets={"letters": replace(data, test=test)})
     for bias, beta in (("audited", 0.0), *((bias, beta) for bias in PLANTED for beta in (0.0, 1.0))):
-        for one, other in zip(
-            folds_of(prepared, bias, beta), folds_of(prepared, bias, beta, poisoned), strict=True
-        ):
+        for one, other in zip(folds_of(prepared, bias, beta), folds_of(poisoned, bias, beta), strict=True):
             assert one.train.digest == other.train.digest
             assert one.tests[ORIGINAL].seen.digest == other.tests[ORIGINAL].seen.digest
-    for one, other in zip(
-        folds_of(prepared, "audited", 1.0), folds_of(prepared, "audited", 1.0, poisoned), strict=True
-    ):
+    for one, other in zip(*(folds_of(own, "audited", 1.0) for own in (prepared, poisoned)), strict=True):
         assert one.train.digest != other.train.digest
 
 
@@ -194,39 +194,33 @@ def test_what_is_expected_is_that_of_both_groups_treated_as_the_favored_one(
     assert dose.beta * y[~deprived].mean() == pytest.approx(0.1, abs=1e-6)
 
 
-def test_metrics_that_need_a_label_have_no_value_and_others_have(card: Path, tmp_path: Path) -> None:
-    made = prepare_experiment(expand(experiment(card, bias=("audited", "label"))), Sources(offline=True))
-    with Store(tmp_path / "store.sqlite") as store:
-        outcome = compute(made, store, engine=InProcess(1))
-        again = compute(made, store, engine=InProcess(1))
+def test_metrics_that_need_a_label_have_no_value_and_others_have(
+    compared: tuple[PreparedExperiment, Outcome],
+) -> None:
+    of, outcome = compared
     assert {cell.status for cell in outcome.cells} == {"ok"}
-    for cells in (outcome.cells, again.cells):
-        for value in (value for cell in cells for value in cell.metrics):
-            if "y_true" in get_metric(value.metric).needs:
-                assert value.value is None, value.metric
-                assert value.reason == NO_TRUE_LABEL
-            elif value.metric in ("agreement", "discrimination", "accepted"):
-                assert value.value is not None, value.metric
-    undefined = {
-        value.metric for cell in outcome.cells for value in cell.metrics if value.reason == NO_TRUE_LABEL
-    }
+    undefined = set()
+    for value in (value for cell in outcome.cells for value in cell.metrics):
+        if "y_true" in get_metric(value.metric).needs:
+            assert (value.value, value.reason) == (None, NO_TRUE_LABEL), value.metric
+            undefined.add(value.metric)
+        elif value.metric in ("agreement", "discrimination", "accepted"):
+            assert value.value is not None, value.metric
     assert undefined == {"accuracy", "overestimation", "underestimation", "restoration_distance"}
     clean = [cell for cell in outcome.cells if cell.beta == 0 and cell.technique == "none"]
-    agreements = [v.value for cell in clean for v in cell.metrics if v.metric == "agreement"]
-    assert set(agreements) == {1.0}
-    (dataset,) = describe_run(made, outcome).datasets
+    assert {values(cell)["agreement"] for cell in clean} == {1.0}
+    (dataset,) = describe_run(of, outcome).datasets
     assert dataset.test_groups is None  # no share of right answers of a constant
     assert "No row has a true label" in dataset.notes[-1]
-    assert dataset.train_rows == min(trained for trained, _ in split_sizes(made.datasets["letters"]))
+    assert dataset.train_rows == min(trained for trained, _ in split_sizes(of.datasets["letters"]))
     assert dataset.train_rows < 350  # the favored group's share of two thirds of 800 rows
 
 
-def test_both_kinds_of_bias_are_compared_with_the_same_clean_decisions(card: Path, tmp_path: Path) -> None:
-    made = prepare_experiment(expand(experiment(card, bias=("audited", "label"))), Sources(offline=True))
-    with Store(tmp_path / "store.sqlite") as store:
-        outcome = compute(made, store, engine=InProcess(1))
+def test_both_kinds_of_bias_are_compared_with_the_same_clean_decisions(
+    compared: tuple[PreparedExperiment, Outcome],
+) -> None:
     accepted: dict[str, list[int]] = {"audited": [], "label": []}
-    for cell in outcome.cells:
+    for cell in compared[1].cells:
         if cell.technique == "none" and cell.beta == 1:
             people = np.array(cell.counts["decisions"][1]).sum(axis=0).reshape(2, 2, 2, 2, 2)  # type: ignore[call-overload]
             accepted[cell.bias].append(int(people[:, :, 1].sum()))
@@ -237,8 +231,8 @@ def test_both_kinds_of_bias_are_compared_with_the_same_clean_decisions(card: Pat
 @pytest.mark.parametrize("betas", [[0, 0.5, 1], [0, 0.25]])
 def test_there_is_no_level_between(card: Path, betas: list[float]) -> None:
     with pytest.raises(BiasError, match="'audited' has no level between 0 and 1"):
-        check_experiment(experiment(card, bias=("audited",), betas=betas))
-    check_experiment(experiment(card, bias=("label",), betas=betas))
+        check(card, bias=("audited",), betas=betas)
+    check(card, bias=("label",), betas=betas)
 
 
 @pytest.mark.parametrize(
@@ -256,15 +250,15 @@ def test_there_is_no_level_between(card: Path, betas: list[float]) -> None:
 )
 def test_what_does_not_fit_is_told(card: Path, fields: dict[str, Any], words: str) -> None:
     with pytest.raises(BetabenchError, match="does not fit a dataset with audit = true") as error:
-        check_experiment(experiment(card, bias=("label",), **fields))
+        check(card, bias=("label",), **fields)
     assert words in str(error.value)
 
 
 def test_it_needs_a_group_drawn_at_random(card: Path) -> None:
     with pytest.raises(BiasError, match="'audited' needs rows whose group was drawn at random"):
-        check_experiment(experiment(card, audit=False, bias=("audited",)))
+        check(card, audit=False, bias=("audited",))
     with pytest.raises(BetabenchError, match="a card without a judged label"):
-        check_experiment(experiment(Path("school_performance"), bias=("label",)))
+        check(Path("school_performance"), bias=("label",))
 
 
 def test_a_sample_of_it_is_refused(card: Path, tmp_path: Path) -> None:

@@ -14,13 +14,12 @@ import benchmark
 from benchmark.columns import DOSE_COLUMNS
 from benchmark.errors import BetabenchError
 from benchmark.experiment import engine
-from benchmark.experiment.expand import expand, lite, narrow
-from benchmark.experiment.keys import planned_cells
+from benchmark.experiment.expand import lite, narrow
 from benchmark.experiment.plan import Experiment
-from benchmark.experiment.prepare import prepare_experiment
 from benchmark.runs.finished import read_frames
 from benchmark.runs.manifest import Manifest
 from tests.helpers.engines import InProcess
+from tests.helpers.protocol import keys, made
 
 GIVEN: dict[str, Any] = {
     "name": "dosed",
@@ -42,9 +41,9 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
     with pytest.MonkeyPatch.context() as patch:
         patch.chdir(output)
         patch.setattr(engine, "LocalEngine", InProcess)
-        made = benchmark.run(Experiment(**DOSED), output=output, figures=False, progress=False)
-        made.report(figures=False)
-        yield made.folder
+        run = benchmark.run(Experiment(**DOSED), output=output, figures=False, progress=False)
+        run.report(figures=False)
+        yield run.folder
 
 
 def test_files_have_the_dose_and_its_beta(folder: Path) -> None:
@@ -85,18 +84,15 @@ def test_what_is_read_back_is_by_dose(folder: Path) -> None:
 
 def test_cells_are_those_of_the_same_betas() -> None:
     """A dose is the β that was solved for it: what is stored of the one is found by the other."""
-    dosed = prepare_experiment(expand(Experiment(**{**GIVEN, "datasets": ["german"], "doses": [0.05]})))
+    dosed = made(**{**GIVEN, "datasets": ["german"], "doses": [0.05]})
     beta = dosed.datasets["german"].beta_of("label", 0.05)
-    levels = prepare_experiment(expand(Experiment(**{**GIVEN, "datasets": ["german"], "betas": [0.0, beta]})))
-    keys = [
-        [cell.key for _, cells in planned_cells(prepared) for cell in cells] for prepared in (dosed, levels)
-    ]
-    assert keys[0] == keys[1]
+    levels = made(**{**GIVEN, "datasets": ["german"], "betas": [0.0, beta]})
+    assert list(keys(dosed).values()) == list(keys(levels).values())
 
 
 def test_a_network_has_doses_as_well() -> None:
     asked = {**GIVEN, "train": "network", "holdout": None, "datasets": ["german"], "doses": [0.1]}
-    data = prepare_experiment(expand(Experiment(**asked))).datasets["german"]
+    data = made(**asked).datasets["german"]
     beta = data.beta_of("label", 0.1)
     added = data.expected("label", beta).discrimination - data.expected("label", 0.0).discrimination
     assert added == pytest.approx(0.1, abs=1e-6)
@@ -119,20 +115,19 @@ def test_levels_are_given_once(fields: dict[str, Any], words: str) -> None:
 def test_a_bias_without_doses_is_refused_by_name() -> None:
     asked = {**GIVEN, "bias": "random_selection", "datasets": ["german"], "doses": [0.1]}
     with pytest.raises(BetabenchError, match=r"'random_selection'.*adds no label gap"):
-        prepare_experiment(expand(Experiment(**asked)))
+        made(**asked)
 
 
 def test_people_set_the_dose_of_what_they_judged() -> None:
     asked = {**GIVEN, "bias": "judged", "datasets": ["school_performance"], "doses": [0.1]}
     with pytest.raises(BetabenchError, match="For judged labels, no β can be solved"):
-        expand(Experiment(**asked))
+        made(**asked)
 
 
 def test_what_cannot_be_planted_at_all_says_why() -> None:
     asked = {**GIVEN, "bias": "score", "datasets": ["ricci"], "doses": [0.1]}
-    prepared = {**asked, "train": "network", "holdout": None}
     with pytest.raises(BetabenchError, match="needs the number behind the label"):
-        prepare_experiment(expand(Experiment(**prepared)))
+        made(**{**asked, "train": "network", "holdout": None})
 
 
 def test_ranks_pool_the_doses_that_a_level_adds_and_across_doses_two_of_them(folder: Path) -> None:

@@ -6,34 +6,15 @@ from pathlib import Path
 
 import pytest
 
-from benchmark.data.source import Sources
 from benchmark.errors import ExperimentError, PluginError
 from benchmark.experiment import run as run_module
 from benchmark.experiment.engine import Cluster, LocalEngine, load_cluster, open_engine
-from benchmark.experiment.expand import load_for_run
 from benchmark.experiment.plan import Block, Shard, load_experiment, plan_blocks
 from benchmark.experiment.pool import Handler, Limits, Task
-from benchmark.experiment.prepare import PreparedExperiment, prepare_experiment
-from benchmark.experiment.run import compute
 from benchmark.experiment.store import Store
 from benchmark.experiment.versions import software
 from tests.helpers.pool import by_block
-
-SMALL = """
-name = "small"
-title = "Two samples"
-seed = 3
-repetitions = 2
-betas = [0.5]
-train_rows = 500
-[[datasets]]
-card = "compas"
-baseline = "none"
-[[datasets.bias]]
-edits = [{ attribute = "race", group = "African-American" }]
-[[techniques]]
-technique = "none"
-"""
+from tests.helpers.protocol import computed, prepared
 
 SLURM = """
 cluster = "SLURMCluster"
@@ -60,12 +41,6 @@ class Refusing:
 
     def __call__(self, block: int, cells: tuple[int, ...]) -> Iterator[int]:
         raise AssertionError
-
-
-@pytest.fixture
-def prepared(tmp_path: Path) -> PreparedExperiment:
-    (tmp_path / "small.toml").write_text(SMALL)
-    return prepare_experiment(load_for_run(tmp_path / "small.toml"), Sources(offline=True))
 
 
 def test_the_local_engine_runs_tasks_in_processes() -> None:
@@ -108,13 +83,13 @@ def test_a_handler_that_says_why_it_cannot_start_is_heard() -> None:
 
 
 def test_a_worker_with_other_software_is_refused_by_name(
-    prepared: PreparedExperiment, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     plugins: tuple[str, ...] = ()
     monkeypatch.setattr(run_module, "software", lambda *_: {**software(plugins, ()), "numpy": "0.1"})
+    with pytest.raises(ExperimentError, match=r"Expected: numpy 0\.1\. Got: numpy [1-9]"):
+        computed(prepared(betas=[0.5]), tmp_path / "s.sqlite", engine=LocalEngine(1))
     with Store(tmp_path / "s.sqlite") as store:
-        with pytest.raises(ExperimentError, match=r"Expected: numpy 0\.1\. Got: numpy [1-9]"):
-            compute(prepared, store, engine=LocalEngine(1))
         assert len(store) == 0
 
 

@@ -25,9 +25,8 @@ from benchmark.experiment.export import groups_frame
 from benchmark.experiment.keys import planned_cells, sample_identity
 from benchmark.experiment.plan import Experiment
 from benchmark.experiment.prepare import PreparedExperiment
-from benchmark.experiment.run import compute
 from benchmark.experiment.scoring import JOINT
-from benchmark.experiment.store import CellResult, Store
+from benchmark.experiment.store import Store
 from benchmark.facts import facts_of
 from benchmark.figures.lists import statistics_figures
 from benchmark.metrics import GAP, WORST, GroupCounts, measure_by_group, metrics_by_group
@@ -41,9 +40,8 @@ from benchmark.statistics.intervals import NO_FOLDS
 from benchmark.techniques import Tools, get_technique, list_techniques
 from benchmark.text.writing import csv_text
 from benchmark.wording import render
-from tests.helpers.engines import InProcess
 from tests.helpers.facts import write_page
-from tests.helpers.protocol import prepared, values
+from tests.helpers.protocol import cells, computed, folds, keys, prepared, values
 
 BOTH = {"sex": "Male", "race": "African-American"}
 OTHERS = ("Black", "Asian-Pac-Islander", "Amer-Indian-Eskimo", "Other")
@@ -52,11 +50,6 @@ OTHERS = ("Black", "Asian-Pac-Islander", "Amer-Indian-Eskimo", "Other")
 def made(card: dict[str, Any] | None = None, **fields: Any) -> PreparedExperiment:
     entry = {"card": "compas", "bias": ["label"], **(card or {})}
     return prepared(datasets=[entry], train_rows=300, **fields)
-
-
-def cells(of: PreparedExperiment) -> list[CellResult]:
-    evaluator = Evaluator(of)
-    return [result for block, own in planned_cells(of) for result in evaluator(block, own)]
 
 
 @pytest.fixture(scope="module")
@@ -141,7 +134,7 @@ def test_bias_acts_on_sets_and_intersections(adult: Card) -> None:
     expected = data.planted("label", 0.5).expected
     favored, deprived = group_rates(data.network)
     assert expected.discrimination == pytest.approx(favored - deprived / 2)
-    (fold,) = draw_folds(data, planned_cells(crossed)[-1][0])
+    (fold,) = folds(crossed)
     assert fold.train.schema.sensitive_features == ("race", "sex")
 
 
@@ -224,15 +217,15 @@ def test_sensitive_columns_leave_all_else_as_it_is(protocol: dict[str, Any], tmp
         made(card, betas=[0.5], techniques=["none", "massaging"], smallest_group=40, **protocol)
         for card in ({}, {"sensitive": ["race", "sex"]})
     )
-    keys = [[cell.key for _, own in planned_cells(of) for cell in own] for of in (plain, several)]
-    assert keys[0] == keys[1]
-    with Store(tmp_path / "plain") as store, Store(tmp_path / "several") as other:
-        before = compute(plain, store, engine=InProcess(1))
-        # What was stored without groups is computed again for them, and then no more.
-        first, second = (compute(several, store, engine=InProcess(1)) for _ in range(2))
-        fresh = compute(several, other, engine=InProcess(1))
-        back = compute(plain, store, engine=InProcess(1))
-        stored = [*other.read(keys[1])]
+    assert keys(plain) == keys(several)
+    path = tmp_path / "cells.sqlite"
+    before = computed(plain, path)
+    # What was stored without groups is computed again for them, and then no more.
+    first, second = (computed(several, path) for _ in range(2))
+    fresh = computed(several, tmp_path / "fresh.sqlite")
+    back = computed(plain, path)
+    with Store(tmp_path / "fresh.sqlite") as store:
+        stored = [*store.read(keys(several).values())]
     assert (first.computed, second.computed, back.computed) == (2, 0, 0)
     assert [cell.metrics for cell in before.cells] == [cell.metrics for cell in fresh.cells]
     assert [cell.metrics for cell in back.cells] == [cell.metrics for cell in fresh.cells]
@@ -343,8 +336,7 @@ def test_a_report_shows_what_happens_to_every_attribute(tmp_path: Path) -> None:
     of = made(
         {"sensitive": ["race", "sex"]}, techniques=["none", "massaging", "smote"], betas=[0.5], repetitions=2
     )
-    with Store(tmp_path / "results.sqlite") as store:
-        write_run_folder(tmp_path, of, compute(of, store, engine=InProcess(1)), figures=False)
+    write_run_folder(tmp_path, of, computed(of), figures=False)
     statistics = folder_statistics(tmp_path)
     assert "groups" in statistics.frames
     facts = facts_of(statistics)

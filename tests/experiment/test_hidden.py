@@ -19,12 +19,12 @@ from benchmark.experiment.expand import expand, lite, narrow
 from benchmark.experiment.export import decisions_frame
 from benchmark.experiment.keys import planned_cells
 from benchmark.experiment.plan import Block, Experiment
-from benchmark.experiment.prepare import PreparedExperiment, prepare_experiment
-from benchmark.experiment.run import Outcome, compute
+from benchmark.experiment.prepare import PreparedExperiment
 from benchmark.experiment.scoring import unpack
 from benchmark.experiment.store import Store
 from benchmark.runs.finished import read_frames
 from tests.helpers.engines import InProcess
+from tests.helpers.protocol import computed, keys, made
 
 GIVEN: dict[str, Any] = {
     "name": "hiding",
@@ -43,20 +43,7 @@ SELECTION = {"name": "left_out", "steps": [{"kind": "selection"}]}
 
 
 def prepared(**fields: Any) -> PreparedExperiment:
-    return prepare_experiment(expand(Experiment(**{**GIVEN, **fields})))
-
-
-def computed(path: Path, made: PreparedExperiment) -> Outcome:
-    with Store(path) as store:
-        return compute(made, store, engine=InProcess(1))
-
-
-def keys_of(made: PreparedExperiment) -> dict[tuple[str, float, float, int, str], str]:
-    return {
-        (block.bias, block.hidden, block.level, block.repetition, cell.technique): cell.key
-        for block, cells in planned_cells(made)
-        for cell in cells
-    }
+    return made(**{**GIVEN, **fields})
 
 
 # ------------------------------------------------------------------------------------------ what is planted
@@ -83,8 +70,8 @@ def test_doses_count_from_the_hidden_rows(bias: Any) -> None:
 @pytest.mark.parametrize("split", [{}, {"holdout": None, "folds": 3}, {"train_rows": 250}])
 @pytest.mark.parametrize("bias", ["label", SELECTION])
 def test_training_and_test_rows_are_hidden_alike_and_doses_come_on_top(bias: Any, split: Any) -> None:
-    made = prepared(bias=bias, hidden=[0, 0.05, 0.1], **split)
-    data = made.datasets["german"]
+    of = prepared(bias=bias, hidden=[0, 0.05, 0.1], **split)
+    data = of.datasets["german"]
     (name,) = data.biases
 
     def folds(gap: float, level: float) -> list[Any]:
@@ -117,10 +104,10 @@ def test_training_and_test_rows_are_hidden_alike_and_doses_come_on_top(bias: Any
     assert {i for i in everybody if everybody[i] != more.get(i, None)} <= group
 
 
-def test_whom_a_hidden_selection_leaves_out_is_counted_nowhere(tmp_path: Path) -> None:
-    made = prepared(bias=SELECTION, hidden=[0.1])
-    data = made.datasets["german"]
-    frame = decisions_frame(computed(tmp_path / "a.sqlite", made).cells, made.experiment.tests)
+def test_whom_a_hidden_selection_leaves_out_is_counted_nowhere() -> None:
+    of = prepared(bias=SELECTION, hidden=[0.1])
+    data = of.datasets["german"]
+    frame = decisions_frame(computed(of).cells, of.experiment.tests)
     people = frame.set_index(["repetition", "test"])[list(DECISION_COUNTS)].sum(axis=1)
     for repetition in range(2):
         block = Block("german", *data.biases, 0.0, repetition, hidden=0.1)
@@ -136,13 +123,13 @@ def test_whom_a_hidden_selection_leaves_out_is_counted_nowhere(tmp_path: Path) -
 def test_decisions_are_counted_beside_both_clean_models(tmp_path: Path) -> None:
     """By the hidden labels beside the model on hidden rows, by the true ones beside that on true rows."""
     fields: dict[str, Any] = {"metrics": ["paper", "auc"]}  # so that answers are kept
-    made = prepared(hidden=[0, 0.1], techniques=["none", "reweighing", "prejudice_remover"], **fields)
-    data = made.datasets["german"]
-    outcome = computed(tmp_path / "a.sqlite", made)
+    of = prepared(hidden=[0, 0.1], techniques=["none", "reweighing", "prejudice_remover"], **fields)
+    data = of.datasets["german"]
+    outcome = computed(of, tmp_path / "a.sqlite")
     accepted: dict[Any, np.ndarray] = {}
     truth: dict[Any, Any] = {}
     with Store(tmp_path / "a.sqlite") as store:
-        for block, cells in planned_cells(made):
+        for block, cells in planned_cells(of):
             (fold,) = draw_folds(data, block)
             bias = hidden_name(block.bias, block.hidden)
             truth[bias, block.repetition] = {test: own.truth for test, own in fold.tests.items()}
@@ -152,12 +139,12 @@ def test_decisions_are_counted_beside_both_clean_models(tmp_path: Path) -> None:
                 n_rows = {(0, ORIGINAL): len(fold.tests[ORIGINAL].truth)}
                 place = bias, block.level, block.repetition, cell.classifier, cell.technique
                 accepted[place] = unpack(packed, n_rows)[0, ORIGINAL].predicted
-    frame = decisions_frame(outcome.cells, made.experiment.tests)
+    frame = decisions_frame(outcome.cells, of.experiment.tests)
     assert set(frame["test"]) == {ORIGINAL, TRUTH}
     assert len(frame) == 2 * len(accepted)
     for row in frame.itertuples(index=False):
         where = row.repetition, row.classifier
-        untreated = made.datasets["german"].entry.baseline
+        untreated = data.entry.baseline
         tests = truth[row.bias, row.repetition]
         people = tests.get(row.test, tests[ORIGINAL])
         bits = [
@@ -175,14 +162,13 @@ def test_decisions_are_counted_beside_both_clean_models(tmp_path: Path) -> None:
 
 def test_without_hidden_bias_it_is_the_same_experiment(tmp_path: Path) -> None:
     plain, hiding = prepared(), prepared(**HIDING)
-    keys = keys_of(plain)
-    assert keys.items() <= keys_of(hiding).items()
-    before = computed(tmp_path / "a.sqlite", plain)
-    after = computed(tmp_path / "a.sqlite", hiding)
+    assert keys(plain).items() <= keys(hiding).items()
+    before = computed(plain, tmp_path / "a.sqlite")
+    after = computed(hiding, tmp_path / "a.sqlite")
     # What is stored serves both ways, and is scored in truth without being computed again.
     assert after.computed == len(after.cells) - len(before.cells)
-    assert computed(tmp_path / "a.sqlite", plain).computed == 0
-    alone = {cell.key: cell for cell in computed(tmp_path / "b.sqlite", hiding).cells}
+    assert computed(plain, tmp_path / "a.sqlite").computed == 0
+    alone = {cell.key: cell for cell in computed(hiding).cells}
     for cell in after.cells:
         assert cell.metrics == alone[cell.key].metrics
     for cell in before.cells:
@@ -202,9 +188,9 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
         patch.setattr(engine, "LocalEngine", InProcess)
         # Of Ricci's deprived group .3 have the favorable label.
         asked = {**GIVEN, "datasets": ["german", "ricci"], "hidden": [0, 0.15, 0.4]}
-        made = benchmark.run(Experiment(**asked), output=output, figures=False, progress=False)
-        made.report(figures=False)
-        yield made.folder
+        run = benchmark.run(Experiment(**asked), output=output, figures=False, progress=False)
+        run.report(figures=False)
+        yield run.folder
 
 
 def test_files_have_the_gap_behind_the_bias(folder: Path) -> None:
@@ -276,8 +262,8 @@ def test_the_model_without_hidden_bias_is_counted_fold_by_fold(
 ) -> None:
     monkeypatch.setattr(engine, "LocalEngine", InProcess)
     asked = {**GIVEN, "bias": bias, "doses": [0.1], "hidden": [0.1], **split}
-    made = benchmark.run(Experiment(**asked), output=here, figures=False, progress=False)
-    frames = read_frames(made.folder)
+    run = benchmark.run(Experiment(**asked), output=here, figures=False, progress=False)
+    frames = read_frames(run.folder)
     assert frames.decisions is not None
     in_truth = frames.decisions[frames.decisions["test"] == TRUTH]
     people = in_truth[(in_truth["technique"] == "none") & (in_truth["level"] == 0)]
@@ -298,11 +284,11 @@ def test_the_model_without_hidden_bias_is_counted_fold_by_fold(
 
 
 def test_without_hidden_bias_files_are_as_they_were(here: Path) -> None:
-    made = benchmark.run(Experiment(**GIVEN), output=here, figures=False, progress=False)
+    run = benchmark.run(Experiment(**GIVEN), output=here, figures=False, progress=False)
     for name in ("results", "decisions", "doses"):
-        assert "hidden" not in pd.read_csv(made.folder / f"{name}.csv").columns
-    assert "test" not in pd.read_csv(made.folder / "decisions.csv").columns
-    decisions = read_frames(made.folder).decisions
+        assert "hidden" not in pd.read_csv(run.folder / f"{name}.csv").columns
+    assert "test" not in pd.read_csv(run.folder / "decisions.csv").columns
+    decisions = read_frames(run.folder).decisions
     assert decisions is not None
     assert set(decisions["test"]) == {ORIGINAL}
 

@@ -14,17 +14,11 @@ from benchmark.bias import Rows, make_bias, make_step
 from benchmark.conformance import example_table
 from benchmark.data import Table
 from benchmark.data.row_facts import Judged
-from benchmark.data.source import Sources
 from benchmark.errors import BetabenchError, BiasError, ExperimentError
-from benchmark.experiment.draws import Fold, draw_folds, split, split_sizes
-from benchmark.experiment.expand import expand
-from benchmark.experiment.keys import planned_cells
-from benchmark.experiment.plan import Block, Experiment
-from benchmark.experiment.prepare import PreparedDataset, PreparedExperiment, prepare_experiment
-from benchmark.experiment.run import compute
-from benchmark.experiment.store import Store
+from benchmark.experiment.draws import Fold, split, split_sizes
+from benchmark.experiment.prepare import PreparedDataset, PreparedExperiment
 from benchmark.runs.describe import describe_run
-from tests.helpers.engines import InProcess
+from tests.helpers.protocol import computed, folds, keys, made
 
 CARD = """
 name = "essays"
@@ -82,19 +76,17 @@ def prepared(card: Path, **fields: Any) -> PreparedExperiment:
         "tests": ["original", "biased"],
         **fields,
     }
-    return prepare_experiment(expand(Experiment(**given)), Sources(offline=True))
+    return made(**given)
 
 
-def dataset_of(made: PreparedExperiment) -> tuple[PreparedDataset, Judged]:
-    data = made.datasets["essays"]
+def dataset_of(of: PreparedExperiment) -> tuple[PreparedDataset, Judged]:
+    data = of.datasets["essays"]
     assert data.judged is not None
     return data, data.judged
 
 
-def folds_of(
-    made: PreparedExperiment, data: PreparedDataset, beta: float, bias: str = "judged"
-) -> list[Fold]:
-    return list(draw_folds(data, Block("essays", bias, beta, 0)))
+def folds_of(of: PreparedExperiment, data: PreparedDataset, beta: float, bias: str = "judged") -> list[Fold]:
+    return folds(replace(of, datasets={"essays": data}), beta, bias=bias)
 
 
 def flipped(table: Table) -> Table:
@@ -105,11 +97,11 @@ def flipped(table: Table) -> Table:
 
 @every_plan
 def test_no_judge_and_no_person_is_on_both_sides(card: Path, plan: str) -> None:
-    made = prepared(card, **PLANS[plan])
-    data, judged = dataset_of(made)
+    of = prepared(card, **PLANS[plan])
+    data, judged = dataset_of(of)
     n_left = []
     for seed in range(100):
-        data = replace(data, experiment=made.experiment.model_copy(update={"seed": seed}))
+        data = replace(data, experiment=of.experiment.model_copy(update={"seed": seed}))
         parts = list(split(data, 0.0, 0))
         for train, test in parts:
             assert (np.diff(train) > 0).all()
@@ -138,11 +130,11 @@ def test_no_judge_and_no_person_is_on_both_sides(card: Path, plan: str) -> None:
 
 @every_plan
 def test_every_row_of_a_person_can_be_the_one_tested(card: Path, plan: str) -> None:
-    made = prepared(card, **PLANS[plan])
-    data, _ = dataset_of(made)
+    of = prepared(card, **PLANS[plan])
+    data, _ = dataset_of(of)
     counts = np.zeros(600)
     for seed in range(400):
-        data = replace(data, experiment=made.experiment.model_copy(update={"seed": seed}))
+        data = replace(data, experiment=of.experiment.model_copy(update={"seed": seed}))
         for _, test in split(data, 0.0, 0):
             counts[test] += 1
     expected = 400 / 4 * (0.32 if plan == "holdout" else 1)  # 8 of 25 judges
@@ -152,11 +144,11 @@ def test_every_row_of_a_person_can_be_the_one_tested(card: Path, plan: str) -> N
 
 @every_plan
 def test_the_judged_label_never_reaches_the_test(card: Path, plan: str) -> None:
-    made = prepared(card, **PLANS[plan])
-    data, judged = dataset_of(made)
+    of = prepared(card, **PLANS[plan])
+    data, judged = dataset_of(of)
     poisoned = replace(data, judged=replace(judged, favorable=~judged.favorable))
     for beta in (0.0, 0.5, 1.0):
-        for one, other in zip(folds_of(made, data, beta), folds_of(made, poisoned, beta), strict=True):
+        for one, other in zip(folds_of(of, data, beta), folds_of(of, poisoned, beta), strict=True):
             assert one.tests["original"].seen.digest == other.tests["original"].seen.digest
             assert one.tests["original"].truth.digest == other.tests["original"].truth.digest
             assert one.tests["biased"].seen.digest == other.tests["biased"].seen.digest
@@ -167,10 +159,10 @@ def test_the_judged_label_never_reaches_the_test(card: Path, plan: str) -> None:
 
 @every_plan
 def test_at_beta_1_the_true_label_never_reaches_the_training_rows(card: Path, plan: str) -> None:
-    made = prepared(card, **PLANS[plan])
-    data, judged = dataset_of(made)
+    of = prepared(card, **PLANS[plan])
+    data, judged = dataset_of(of)
     poisoned = replace(data, test=flipped(data.test))
-    for one, other in zip(folds_of(made, data, 1.0), folds_of(made, poisoned, 1.0), strict=True):
+    for one, other in zip(folds_of(of, data, 1.0), folds_of(of, poisoned, 1.0), strict=True):
         assert one.train.digest == other.train.digest
         assert one.after_bias is not None
         np.testing.assert_array_equal(one.train.y, judged.favorable[one.after_bias])
@@ -180,8 +172,8 @@ def test_at_beta_1_the_true_label_never_reaches_the_training_rows(card: Path, pl
 
 
 def test_no_feature_is_a_judgement(card: Path) -> None:
-    made = prepared(card, **PLANS["holdout"])
-    for fold in folds_of(made, made.datasets["essays"], 1.0):
+    of = prepared(card, **PLANS["holdout"])
+    for fold in folds_of(of, of.datasets["essays"], 1.0):
         for table in (fold.train, fold.tests["original"].seen, fold.tests["biased"].seen):
             assert table.schema.names == ("pages", "town", "sex", "passed")
 
@@ -247,30 +239,28 @@ def test_a_part_of_rows_takes_its_judgements_along(card: Path) -> None:
 
 
 def test_its_digest_is_in_the_keys(card: Path) -> None:
-    made = prepared(card, **PLANS["holdout"])
-    data, judged = dataset_of(made)
+    of = prepared(card, **PLANS["holdout"])
+    data, judged = dataset_of(of)
 
-    def keys(**fields: Any) -> set[str]:
+    def changed(**fields: Any) -> set[str]:
         other = replace(data, judged=replace(judged, **fields))
-        changed = replace(made, datasets={"essays": other})
-        return {cell.key for _, cells in planned_cells(changed) for cell in cells}
+        return {*keys(replace(of, datasets={"essays": other})).values()}
 
-    own = keys()
+    own = changed()
     for fields in (
         {"favorable": ~judged.favorable},
         {"judges": judged.judges[::-1]},
         {"persons": judged.persons[::-1]},
     ):
-        assert not own & keys(**fields)
+        assert not own & changed(**fields)
 
 
-def test_a_run_says_what_is_left(card: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    made = prepared(card, **PLANS["holdout"], techniques=["none"])
-    data, judged = dataset_of(made)
-    with Store(tmp_path / "store.sqlite") as store:
-        outcome = compute(made, store, engine=InProcess(1))
+def test_a_run_says_what_is_left(card: Path) -> None:
+    of = prepared(card, **PLANS["holdout"], techniques=["none"])
+    data, judged = dataset_of(of)
+    outcome = computed(of)
     assert {cell.status for cell in outcome.cells} == {"ok"}
-    (dataset,) = describe_run(made, outcome).datasets
+    (dataset,) = describe_run(of, outcome).datasets
     assert dataset.notes == data.notes
     dose, left = dataset.notes[-2:]
     assert f"a dose of {judged.dose(data.test):+.3f}." in dose
@@ -286,16 +276,17 @@ def test_a_run_says_what_is_left(card: Path, tmp_path: Path, capsys: pytest.Capt
 def test_where_nobody_judged_it_is_an_error(card: Path) -> None:
     with pytest.raises(BiasError, match=r"(?s)'judged' needs a second label.*\[judged\]"):
         make_bias("judged").plant_in_rows(Rows.of(flat(card)), 0.5, np.random.default_rng(0))
-    for dataset, train in (("compas", "data"), (str(card), "network")):
-        experiment = Experiment(
-            datasets=[{"card": dataset, "bias": ["judged"]}],
-            techniques=["none"],
-            betas=[0, 1],
-            train=train,
-            holdout=0.3,
-        )
+    # A sample of a shipped network has no judges.
+    for dataset, train in (("compas", "data"), (str(card), "network"), ("school_performance", "data")):
         with pytest.raises(BetabenchError, match="needs a second label"):
-            prepare_experiment(expand(experiment), Sources(offline=True))
+            prepared(
+                card,
+                datasets=[{"card": dataset, "bias": ["judged"]}],
+                techniques=["none"],
+                train=train,
+                holdout=0.3,
+                tests=["original"],
+            )
 
 
 def flat_table(codes: np.ndarray) -> Table:
@@ -306,22 +297,6 @@ def flat_table(codes: np.ndarray) -> Table:
 
 def flat(card: Path) -> Table:
     return prepared(card, **PLANS["holdout"]).datasets["essays"].test
-
-
-def test_a_sample_of_a_shipped_network_has_no_judges() -> None:
-    with pytest.raises(BiasError, match="needs a second label"):
-        prepare_experiment(
-            expand(
-                Experiment(
-                    datasets=[{"card": "school_performance", "bias": ["judged"]}],
-                    techniques=["none"],
-                    betas=[0, 1],
-                    train="data",
-                    holdout=0.3,
-                )
-            ),
-            Sources(offline=True),
-        )
 
 
 def test_too_few_judges_and_tuning_are_told(card: Path) -> None:
@@ -338,9 +313,9 @@ def test_too_few_judges_and_tuning_are_told(card: Path) -> None:
 
 
 def test_other_bias_on_the_same_splits(card: Path) -> None:
-    made = prepared(card, **PLANS["folds"])
-    data = made.datasets["essays"]
-    real, planted = (folds_of(made, data, 1.0, bias) for bias in ("judged", "label"))
+    of = prepared(card, **PLANS["folds"])
+    data = of.datasets["essays"]
+    real, planted = (folds_of(of, data, 1.0, bias) for bias in ("judged", "label"))
     for one, other in zip(real, planted, strict=True):
         np.testing.assert_array_equal(one.before_bias, other.before_bias)
         assert one.tests["original"].truth.digest == other.tests["original"].truth.digest

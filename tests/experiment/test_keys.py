@@ -43,15 +43,15 @@ from benchmark.experiment.expand import load_for_run
 from benchmark.experiment.keys import planned_cells
 from benchmark.experiment.plan import Block, Experiment
 from benchmark.experiment.prepare import PreparedExperiment, prepare_experiment
-from benchmark.experiment.run import compute
-from benchmark.experiment.store import CellResult, Store
+from benchmark.experiment.store import CellResult
 from benchmark.experiment.telling import Telling
 from benchmark.experiment.tune import TuningEvaluator
 from benchmark.models import Derived, Free, Option
 from benchmark.runs.comparison import earlier_results
 from benchmark.runs.manifest import settings_of
-from tests.helpers.engines import InProcess
 from tests.helpers.marks import nightly_but
+from tests.helpers.protocol import computed as compute_again
+from tests.helpers.protocol import keys as keys_of
 
 Content = dict[str, Any]
 Place = tuple[str, str, float, int, str, str]
@@ -519,8 +519,7 @@ def computing(cards: Mapping[str, str], folder: Path) -> Computing:
     @functools.cache
     def computed(protocol: str, variant: str) -> tuple[dict[Place, Facts], Path]:
         prepared, path = made(content_of(protocol, variant), cards), folder / f"{protocol} {variant}.sqlite"
-        with Store(path) as store:
-            compute(prepared, store, engine=InProcess(1))
+        compute_again(prepared, path)
         return facts_of(prepared, {}), path
 
     return computed
@@ -555,8 +554,7 @@ def hold(
             assert was.key == now.key, f"{path}, {protocol}: the same numbers under another key: {place}"
     used = folder / f"{protocol}.sqlite"
     shutil.copy(store_path, used)
-    with Store(used) as store:
-        outcome = compute(prepared, store, engine=InProcess(1))
+    outcome = compute_again(prepared, used)
     for own, (place, now) in zip(outcome.cells, new.items(), strict=True):
         kept = dataclasses.replace(own, counts=now.result.counts)  # which are not handed over
         assert Facts(own.key, [], kept).stored() == now.stored(), f"{path}, {protocol}: stale in {place}"
@@ -685,16 +683,13 @@ def found(folder: Path, experiment: Experiment) -> tuple[tuple[str, ...], bool]:
 def test_an_option_that_is_declared_is_in_keys_and_tells_folders_apart(
     path: tuple[str | int, ...], field: str, affected: set[str], cards: Any, tmp_path: Path
 ) -> None:
-    def keys_of(prepared: PreparedExperiment) -> dict[tuple[Block, str], str]:
-        return {(block, cell.technique): cell.key for block, own in planned_cells(prepared) for cell in own}
-
     content = content_of("data")
     before, without = made(content, cards), made(content | {"noted": "free"}, cards, _Optional)
     assert keys_of(before) == keys_of(without), "older keys stay as they are"
     first(*path, lots=1)(content)
     after = made(content, cards, _Optional)
     new = keys_of(after)
-    assert {cell[1] for cell, key in keys_of(before).items() if new[cell] != key} == affected
+    assert {place[1] for place, key in keys_of(before).items() if new[place] != key} == affected
     settings = json.loads(without.experiment.model_dump_json())
     (tmp_path / "manifest.json").write_text(json.dumps({"experiment": settings}))
     assert found(tmp_path, without.experiment.model_copy(update={"title": "Other"})) == ((), False)
@@ -753,49 +748,6 @@ def test_every_part_of_a_key_is_tried(cards: Any, monkeypatch: pytest.MonkeyPatc
         planned_cells(made(content_of(protocol, "numbers") | more, cards))
     planned_cells(made(content_of("data", "dosed") | {"hidden": [0.05]}, cards))
     assert parts == {*itertools.chain(*FOUND_BY), *AXES, "code"}  # which test_versions.py holds
-
-
-def edits_left_out(bias: Any) -> list[dict[str, Any]]:
-    """Return what keys said of a bias before edits were among it, whatever the protocol."""
-    found = DESCRIBED(bias)
-    for own, step in zip(found, bias.steps, strict=True):
-        if step.edits_network:
-            own["parameters"].pop("edits")
-    return found
-
-
-DESCRIBED = prepare.describe_bias
-
-
-@pytest.mark.parametrize("path", ["edits.attribute", "edits.group", "edits.direction"])
-@pytest.mark.parametrize("protocol", ["data", "folds"])
-def test_keys_without_edits_are_found_stale(
-    path: str, protocol: str, cards: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(prepare, "describe_bias", edits_left_out)
-    (tmp_path / "before").mkdir()
-    with pytest.raises(AssertionError, match="other numbers under the same key"):
-        hold(path, CHANGES[path][0], protocol, computing(cards, tmp_path / "before"), cards, tmp_path)
-
-
-@pytest.mark.parametrize("protocol", PROTOCOLS)
-def test_cells_that_were_stored_under_keys_without_edits_are_computed_again(
-    protocol: str, cards: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    with Store(tmp_path / "store.sqlite") as store:
-        with monkeypatch.context() as former:
-            former.setattr(prepare, "describe_bias", edits_left_out)
-            compute(made(content_of(protocol), cards), store, engine=InProcess(1))
-        content = content_of(protocol)
-        first(*EDITS, group="m")(content)
-        outcome = compute(made(content, cards), store, engine=InProcess(1))
-    # With β = 0 nothing is planted, and all that is known holds; so it does where the network has the edits.
-    biased = [cell for cell in outcome.cells if cell.beta > 0]
-    assert outcome.computed >= len(biased)
-    new = facts_of(made(content, cards), {})
-    for cell in outcome.cells:
-        own = new["jobs", "edited", cell.beta, cell.repetition, cell.technique, cell.classifier].result
-        assert sorted(cell.metrics, key=repr) == sorted(own.metrics, key=repr)
 
 
 @pytest.mark.parametrize("name", list_bias_kinds())

@@ -15,6 +15,7 @@ from benchmark.cli import main
 from benchmark.errors import StoreError
 from benchmark.experiment.store import CellResult, MetricValue, Store
 from benchmark.techniques import Convergence
+from tests.helpers.cells import cell as plain_cell
 
 EXPERIMENT = """
 name = "parts"
@@ -46,18 +47,7 @@ technique = "reject_option"
 
 
 def cell(key: str, **changes: object) -> CellResult:
-    made = CellResult(
-        *(key, "adult", "cpt", 0.0, 0.25, 0.25, 3, "massaging", "c45", "ok"),
-        metrics=(
-            MetricValue("accuracy", 0.1 + 0.2),
-            MetricValue("discrimination", None, "nobody is deprived"),
-        ),
-        counts={"original": [[[[1, 2], [3, 4]], [[5, 6], [7, 8]]]]},
-        seconds=0.5,
-        convergence=Convergence(1, 0.0, 1e-6),
-        scoring="code",
-    )
-    return dataclasses.replace(made, **changes)  # type: ignore[arg-type]
+    return plain_cell(key, **{"convergence": Convergence(1, 0.0, 1e-6), "scoring": "code", **changes})
 
 
 def failed(key: str, reason: str = "no") -> CellResult:

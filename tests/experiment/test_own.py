@@ -17,8 +17,6 @@ from benchmark.errors import ExperimentError, ReportError, TechniqueError
 from benchmark.experiment.evaluate import _no_classifier
 from benchmark.experiment.expand import expand, narrow
 from benchmark.experiment.plan import Experiment, plan_blocks
-from benchmark.experiment.run import compute
-from benchmark.experiment.store import Store
 from benchmark.facts import first_facts
 from benchmark.metrics import GAP
 from benchmark.report.folder import write_run_folder
@@ -27,8 +25,7 @@ from benchmark.runs.finished import read_frames, read_optional, read_results, re
 from benchmark.runs.report_frames import OWN_LEARNERS, described_scenarios
 from benchmark.runs.verdicts import baselines_of
 from benchmark.techniques import Technique, Tools, get_technique, list_techniques
-from tests.helpers.engines import InProcess
-from tests.helpers.protocol import prepared
+from tests.helpers.protocol import computed, prepared
 
 ACCURATE = {"technique": "zafar_2015", "name": "accurate", "parameters": {"constraint": "accuracy"}}
 FIELDS: dict[str, Any] = {
@@ -61,10 +58,9 @@ def trained(made: Experiment, dataset: int = 0) -> dict[str, list[str]]:
 def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     path = tmp_path_factory.mktemp("own")
     made = prepared(**FIELDS)
-    with Store(path / "store.sqlite") as store:
-        outcome = compute(made, store, engine=InProcess(1))
-        assert not outcome.failures
-        write_run_folder(path / "run", made, outcome, figures=False)
+    outcome = computed(made, path / "store.sqlite")
+    assert not outcome.failures
+    write_run_folder(path / "run", made, outcome, figures=False)
     return path / "run"
 
 
@@ -243,20 +239,16 @@ def test_doing_nothing_with_a_learner_is_the_learner_without_mitigation(folder: 
     """With the random numbers of an entry with the parameters that switch mitigation off."""
     off = {"technique": "zafar_2015", "name": "off", "parameters": {"constraint": "none"}}
     made = prepared(**{**FIELDS, "techniques": ["none", ACCURATE, off], "mixed_learners": True})
-    with Store(folder.parent / "off.sqlite") as store:
-        alone = {
-            (cell.beta, cell.repetition): [(m.metric, m.value) for m in cell.metrics]
-            for cell in compute(made, store, engine=InProcess(1)).cells
-            if (cell.technique, cell.classifier) == ("off", "naive_bayes")
-        }
-    with Store(folder.parent / "store.sqlite") as store:
-        outcome = compute(prepared(**FIELDS), store, engine=InProcess(1))
+    outcome = computed(prepared(**FIELDS), folder.parent / "store.sqlite")
     assert outcome.computed == 0
-    own = {
-        (cell.beta, cell.repetition): [(m.metric, m.value) for m in cell.metrics]
-        for cell in outcome.cells
-        if (cell.technique, cell.classifier) == ("none", ZAFAR)
-    }
+    alone, own = (
+        {
+            (cell.beta, cell.repetition): [(m.metric, m.value) for m in cell.metrics]
+            for cell in of
+            if (cell.technique, cell.classifier) == names
+        }
+        for of, names in ((computed(made).cells, ("off", "naive_bayes")), (outcome.cells, ("none", ZAFAR)))
+    )
     assert own == alone
 
 

@@ -18,18 +18,14 @@ from benchmark.data.card import load_card
 from benchmark.data.row_facts import Persons
 from benchmark.data.source import Sources
 from benchmark.errors import ExperimentError
-from benchmark.experiment.draws import draw_folds, split, split_sizes
+from benchmark.experiment.draws import split, split_sizes
 from benchmark.experiment.evaluate import Evaluator
-from benchmark.experiment.expand import expand
-from benchmark.experiment.keys import planned_cells
-from benchmark.experiment.plan import Block, Experiment
-from benchmark.experiment.prepare import PreparedDataset, PreparedExperiment, prepare_experiment
-from benchmark.experiment.run import compute
+from benchmark.experiment.plan import Block
+from benchmark.experiment.prepare import PreparedDataset, PreparedExperiment
 from benchmark.experiment.sample_files import SampleSource, draw_sample
-from benchmark.experiment.store import Store
 from benchmark.experiment.tune import validation_rows
 from benchmark.runs.describe import describe_run
-from tests.helpers.engines import InProcess
+from tests.helpers.protocol import computed, folds, keys, made, values
 from tests.helpers.visits import write_card
 
 PLANS: dict[str, dict[str, Any]] = {
@@ -59,21 +55,21 @@ def prepared(card: Path, **fields: Any) -> PreparedExperiment:
     }
     if given["train"] == "network":
         given["datasets"][0]["bias"] = [{"kind": "cpt", "edits": [{"attribute": "sex", "group": "F"}]}]
-    return prepare_experiment(expand(Experiment(**given)), Sources(offline=True))
+    return made(**given)
 
 
-def dataset_of(made: PreparedExperiment) -> tuple[PreparedDataset, Persons]:
-    data = made.datasets["visits"]
+def dataset_of(of: PreparedExperiment) -> tuple[PreparedDataset, Persons]:
+    data = of.datasets["visits"]
     assert data.persons is not None
     return data, data.persons
 
 
 @every_plan
 def test_no_person_is_on_both_sides(card: Path, plan: str) -> None:
-    made = prepared(card, **PLANS[plan])
-    data, persons = dataset_of(made)
+    of = prepared(card, **PLANS[plan])
+    data, persons = dataset_of(of)
     for seed in range(50):
-        seeded = replace(data, experiment=made.experiment.model_copy(update={"seed": seed}))
+        seeded = replace(data, experiment=of.experiment.model_copy(update={"seed": seed}))
         parts = list(split(seeded, 0.0, 0))
         for train, test in parts:
             assert not {*persons.numbers[train]} & {*persons.numbers[test]}
@@ -82,8 +78,7 @@ def test_no_person_is_on_both_sides(card: Path, plan: str) -> None:
                 assert len({*persons.numbers[test]}) == round(0.3 * 200)
         if plan == "folds":
             assert sorted(np.concatenate([test for _, test in parts])) == list(range(len(data.test)))
-    (bias,) = data.biases
-    for fold in draw_folds(data, Block("visits", bias, 0.5, 0)):
+    for fold in folds(of):
         assert fold.test_rows is not None
         assert fold.before_bias is not None
         trained = fold.before_bias if fold.after_bias is None else fold.after_bias
@@ -93,25 +88,17 @@ def test_no_person_is_on_both_sides(card: Path, plan: str) -> None:
     assert f"200 persons in {len(data.test):,} rows" in note
     sizes = split_sizes(data)
     if plan == "holdout":
-        assert describe_run(made).datasets[0].train_rows == min(trained for trained, _ in sizes)
+        assert describe_run(of).datasets[0].train_rows == min(trained for trained, _ in sizes)
 
 
 def test_a_person_is_not_recognized(card: Path, tmp_path: Path) -> None:
     """The features tell the person and not the label, so the accuracy is that of the group alone."""
     found = {}
     for person in ('person = "patient_nbr"', 'person = "rows"', ""):
-        made = prepared(write_card(tmp_path, person), folds=3, techniques=["none"])
-        with Store(tmp_path / f"{person[10:12]}.sqlite") as store:
-            outcome = compute(made, store, engine=InProcess(1))
-        found[person] = np.mean(
-            [
-                m.value
-                for cell in outcome.cells
-                for m in cell.metrics
-                if cell.beta == 0 and m.metric == "accuracy" and m.fold is None
-            ]
-        )
-        data = made.datasets["visits"]
+        of = prepared(write_card(tmp_path, person), folds=3, techniques=["none"])
+        clean = [cell for cell in computed(of).cells if cell.beta == 0]
+        found[person] = np.mean([float(values(cell)["accuracy"] or 0) for cell in clean])
+        data = of.datasets["visits"]
     kept, rows, apart = found.values()
     assert kept == pytest.approx(rows, abs=0.05)
     assert apart > kept + 0.2
@@ -128,12 +115,10 @@ def test_a_person_is_not_recognized(card: Path, tmp_path: Path) -> None:
 
 
 def test_a_bootstrap_draws_persons(card: Path) -> None:
-    made = prepared(card, holdout=0.3)
-    data, persons = dataset_of(made)
-    block = Block("visits", "label", 0.0, 0)
-    folds = list(draw_folds(data, block))
-    (refit,) = Evaluator(made)._refitted(block, folds, "clean")
-    (fold,) = folds
+    of = prepared(card, holdout=0.3)
+    (_, persons), block = dataset_of(of), Block("visits", "label", 0.0, 0)
+    (fold,) = folds(of, 0.0)
+    (refit,) = Evaluator(of)._refitted(block, [fold], "clean")
     assert fold.after_bias is not None
     found: dict[bytes, set[int]] = {}
     for row, person in zip(fold.train.codes, persons.numbers[fold.after_bias], strict=True):
@@ -147,18 +132,17 @@ def test_a_bootstrap_draws_persons(card: Path) -> None:
 
 
 def test_settings_are_chosen_on_other_persons(card: Path) -> None:
-    made = prepared(
+    of = prepared(
         card,
         holdout=0.3,
         techniques=["none", "reject_option"],
         classifiers=["naive_bayes"],
         tune={"trials": 2, "validation": ["clean", "biased"]},
     )
-    data, persons = dataset_of(made)
+    data, persons = dataset_of(of)
     for level in (0.0, 0.5):
-        block = Block("visits", "label", level, 0)
-        (fold,) = draw_folds(data, block)
-        held_out, clean = validation_rows(data, block, fold)
+        (fold,) = folds(of, level)
+        held_out, clean = validation_rows(data, Block("visits", "label", level, 0), fold)
         assert fold.after_bias is not None
         validated, trained = (persons.numbers[fold.after_bias[rows]] for rows in (held_out, ~held_out))
         assert len(validated)
@@ -183,15 +167,15 @@ def test_a_sample_has_whole_persons(card: Path) -> None:
 
 
 def test_keys_follow_the_persons(card: Path, tmp_path: Path) -> None:
-    keys = {}
+    found = {}
     for person in ('person = "patient_nbr"', 'person = "rows"', ""):
         for fields in ({"holdout": 0.3}, {"train": "network"}):
-            made = prepared(write_card(tmp_path, person), **fields)
-            keys[person, *fields] = {cell.key for _, cells in planned_cells(made) for cell in cells}
-    assert not keys['person = "patient_nbr"', "holdout"] & keys["", "holdout"]
+            of = prepared(write_card(tmp_path, person), **fields)
+            found[person, *fields] = {*keys(of).values()}
+    assert not found['person = "patient_nbr"', "holdout"] & found["", "holdout"]
     # Rows with the same features are the same persons here.
-    assert keys['person = "patient_nbr"', "holdout"] == keys['person = "rows"', "holdout"]
-    assert keys['person = "patient_nbr"', "train"] == keys["", "train"]
+    assert found['person = "patient_nbr"', "holdout"] == found['person = "rows"', "holdout"]
+    assert found['person = "patient_nbr"', "train"] == found["", "train"]
 
 
 def test_too_few_persons_are_refused(tmp_path: Path) -> None:

@@ -17,14 +17,13 @@ from benchmark.columns import FOLD_COLUMNS
 from benchmark.data import Table
 from benchmark.errors import BetabenchError, ExperimentError
 from benchmark.experiment import evaluate as module
-from benchmark.experiment.draws import Fold, axes, draw_folds, split
+from benchmark.experiment.draws import axes, draw_folds, split
 from benchmark.experiment.evaluate import Evaluator
 from benchmark.experiment.expand import check_experiment, lite
 from benchmark.experiment.export import failures_frame, folds_frame, metrics_frame
 from benchmark.experiment.keys import planned_cells, sample_identity
 from benchmark.experiment.plan import Block, Experiment
 from benchmark.experiment.prepare import PreparedExperiment
-from benchmark.experiment.run import compute
 from benchmark.experiment.scoring import Scorer, _mean
 from benchmark.experiment.store import MetricValue, Store
 from benchmark.metrics import evaluate
@@ -33,17 +32,9 @@ from benchmark.runs.manifest import Manifest
 from benchmark.seeding import axis_seed
 from benchmark.statistics.answers import constant_on
 from benchmark.techniques import Technique
-from tests.helpers.engines import InProcess
-from tests.helpers.protocol import cells, prepared, values
+from tests.helpers.protocol import cells, computed, folds, keys, prepared, values
 
 KINDS = ["label", "malicious_selection", "proxy", "sensitive_noise", "under_representation"]
-
-
-def folds(made: PreparedExperiment, beta: float = 0.5, repetition: int = 0) -> list[Fold]:
-    (data,) = made.datasets.values()
-    bias = next(iter(data.biases))
-    block = Block("compas", bias, beta, repetition)
-    return list(draw_folds(data, block))
 
 
 def rows_of(tables: Sequence[Table]) -> np.ndarray:
@@ -54,13 +45,13 @@ def rows_of(tables: Sequence[Table]) -> np.ndarray:
 def test_folds_test_every_row_once_and_train_on_the_others() -> None:
     made = prepared(train="data", folds=4)
     (data,) = made.datasets.values()
-    found = folds(made, beta=0.0)
+    found = folds(made, level=0.0)
     assert len(found) == 4
     np.testing.assert_array_equal(rows_of([f.tests["original"].truth for f in found]), rows_of([data.test]))
     for fold in found:
         both = rows_of([fold.train, fold.tests["original"].truth])
         np.testing.assert_array_equal(both, rows_of([data.test]))
-    other = folds(made, beta=0.0, repetition=1)
+    other = folds(made, level=0.0, repetition=1)
     assert other[0].tests["original"].truth.digest != found[0].tests["original"].truth.digest
 
 
@@ -88,8 +79,7 @@ def test_the_best_constant_answer_is_that_of_the_rows_that_were_scored(split_by:
 def test_the_best_constant_answer_to_biased_tests_is_counted(split_by: Any, tmp_path: Path) -> None:
     train = {"train": "data"} if split_by else {"train_rows": 800}
     made = prepared(repetitions=2, tests=["original", "biased"], paired_betas=True, **train, **split_by)
-    with Store(tmp_path / "results.sqlite") as store:
-        outcome = compute(made, store, engine=InProcess(1))
+    outcome = computed(made)
     (dataset,) = describe_run(made, outcome).datasets
     assert dataset.best_constant is not None
     own = dataset.best_constant.biased
@@ -118,11 +108,11 @@ def test_the_best_constant_answer_to_biased_tests_is_counted(split_by: Any, tmp_
 def test_a_holdout_has_the_share_that_was_asked_for() -> None:
     made = prepared(train="data", holdout=0.3)
     (data,) = made.datasets.values()
-    (fold,) = folds(made, beta=0.0)
+    (fold,) = folds(made, level=0.0)
     assert len(fold.tests["original"].truth) == round(0.3 * len(data.test))
     assert len(fold.train) == data.n_train == len(data.test) - round(0.3 * len(data.test))
     few = prepared(train="data", holdout=0.3, train_rows=500)
-    assert len(folds(few, beta=0.0)[0].train) == 500
+    assert len(folds(few, level=0.0)[0].train) == 500
     assert len(folds(prepared(holdout=0.3, train_rows=9000))[0].train) == 9000
 
 
@@ -156,7 +146,7 @@ def test_without_bias_the_biased_test_is_the_original_one(kind: str) -> None:
 
 def test_labels_are_turned_in_the_biased_test_alone() -> None:
     made = prepared(train="data", holdout=0.5, tests=["original", "biased"], betas=[0, 1])
-    (fold,) = folds(made, beta=1.0)
+    (fold,) = folds(made, level=1.0)
     original, biased = fold.tests["original"].truth, fold.tests["biased"].truth
     assert original.y[original.deprived].any()
     assert not biased.y[biased.deprived].any()
@@ -170,7 +160,7 @@ def test_groups_are_the_true_ones_whatever_is_recorded() -> None:
     made = prepared(
         train="data", holdout=0.5, tests=["original", "biased"], bias="sensitive_noise", betas=[0, 1]
     )
-    (fold,) = folds(made, beta=1.0)
+    (fold,) = folds(made, level=1.0)
     for rows in fold.tests.values():
         np.testing.assert_array_equal(rows.truth.deprived, fold.tests["original"].truth.deprived)
         assert (rows.seen.deprived != rows.truth.deprived).mean() > 0.4
@@ -181,7 +171,7 @@ def test_groups_are_exchanged_as_they_are_recorded() -> None:
     made = prepared(
         train="data", holdout=0.5, bias="sensitive_noise", betas=[1], metrics=["paper", "alternation"]
     )
-    (fold,) = folds(made, beta=1.0)
+    (fold,) = folds(made, level=1.0)
     seen, scorer = fold.tests["original"].seen, Scorer(fold.tests["original"].truth, ["alternation"])
     answers = scorer.ask(seen, seen.deprived, None, lambda table: table.deprived)
     assert answers.alternated is not None
@@ -219,13 +209,13 @@ def test_answers_that_are_taken_over_are_those_that_would_be_given(
 def test_an_edited_network_has_other_people_in_its_biased_test() -> None:
     edits = {"edits": [{"attribute": "race", "group": "African-American"}]}
     made = prepared(tests=["original", "biased"], bias=edits, betas=[0, 1])
-    (fold,) = folds(made, beta=1.0)
+    (fold,) = folds(made, level=1.0)
     biased = fold.tests["biased"]
     assert biased.among is None
     assert len(biased.truth) == len(fold.tests["original"].truth)
     assert not biased.truth.y[biased.truth.deprived].any()
     real = prepared(train="data", holdout=0.5, tests=["original", "biased"], bias=edits, betas=[0, 1])
-    (fold,) = folds(real, beta=1.0)
+    (fold,) = folds(real, level=1.0)
     assert fold.tests["biased"].among is not None
     assert not fold.train.y[fold.train.deprived].any()
 
@@ -251,8 +241,8 @@ def test_a_balanced_test_weighs_each_label_of_each_group_alike(metrics: list[str
 
 def test_means_are_those_of_the_folds_that_have_a_value(tmp_path: Path) -> None:
     made = prepared(train="data", folds=3, tests=["original", "biased"])
+    outcome = computed(made, tmp_path / "a.sqlite")
     with Store(tmp_path / "a.sqlite") as store:
-        outcome = compute(made, store, engine=InProcess(1))
         read = [*store.read([cell.key for cell in outcome.cells])]
     assert [cell.metrics for cell in read] == [cell.metrics for cell in outcome.cells]
     for cell in outcome.cells:
@@ -333,30 +323,28 @@ def test_paired_levels_turn_the_same_people_first(train: str) -> None:
 
 
 def test_what_is_stored_is_not_computed_again(tmp_path: Path) -> None:
-    def computed(**fields: Any) -> int:
+    def n_computed(**fields: Any) -> int:
         made = prepared(train="data", folds=2, **fields)
-        with Store(tmp_path / "a.sqlite") as store:
-            outcome = compute(made, store, engine=InProcess(1))
+        outcome = computed(made, tmp_path / "a.sqlite")
         found = {m.test for cell in outcome.cells for m in cell.metrics}
         assert found >= set(made.experiment.tests)
         return outcome.computed
 
-    assert computed() == 2
+    assert n_computed() == 2
     # The frontier on the rows of another test is not stored, and both cells have one.
-    assert computed(tests=["original", "balanced"]) == 2
-    assert computed(metrics=["accuracy", "f1_score_difference"]) == 0
-    assert computed(tests=["original", "biased"]) == 2
-    assert computed(tests=["original", "biased"], metrics=["paper", "f1_score_difference"]) == 0
+    assert n_computed(tests=["original", "balanced"]) == 2
+    assert n_computed(metrics=["accuracy", "f1_score_difference"]) == 0
+    assert n_computed(tests=["original", "biased"]) == 2
+    assert n_computed(tests=["original", "biased"], metrics=["paper", "f1_score_difference"]) == 0
     # Two levels of one technique, and of two refits of it.
-    assert computed(paired_betas=True) == 6
-    assert computed() == 0
+    assert n_computed(paired_betas=True) == 6
+    assert n_computed() == 0
 
 
 def test_metrics_of_rows_are_scored_again_as_they_were(tmp_path: Path) -> None:
     def found(metrics: list[str], expected: int) -> list[tuple[MetricValue, ...]]:
         made = prepared(train="data", folds=2, tests=["original", "biased", "balanced"], metrics=metrics)
-        with Store(tmp_path / "a.sqlite") as store:
-            outcome = compute(made, store, engine=InProcess(1))
+        outcome = computed(made, tmp_path / "a.sqlite")
         assert outcome.computed == expected
         return [cell.metrics for cell in outcome.cells]
 
@@ -370,15 +358,13 @@ def test_metrics_of_rows_are_scored_again_as_they_were(tmp_path: Path) -> None:
 
 def test_the_paper_protocol_keeps_its_keys() -> None:
     def without_frontier(**fields: Any) -> list[str]:
-        planned = planned_cells(prepared(techniques=["none", "reweighing"], **fields))
-        return [cell.key for _, own in planned for cell in own if cell.technique == "reweighing"]
+        found = keys(prepared(techniques=["none", "reweighing"], **fields))
+        return [key for (_, technique, _), key in found.items() if technique == "reweighing"]
 
     assert without_frontier() == without_frontier(tests=["original", "balanced"])
-    plain = [cell.key for _, own in planned_cells(prepared()) for cell in own]
     others = [{"holdout": 0.3}, {"holdout": 0.4}, {"folds": 3}, {"train": "data", "folds": 3}]
     others += [{"tests": ["original", "biased"]}, {"paired_betas": True}]
-    keys = [{cell.key for _, own in planned_cells(prepared(**fields)) for cell in own} for fields in others]
-    assert len(set().union(plain, *keys)) == (1 + len(others)) * 2
+    assert len({key for fields in ({}, *others) for key in keys(prepared(**fields)).values()}) == 14
 
 
 @pytest.mark.parametrize(

@@ -14,13 +14,12 @@ from benchmark.experiment.draws import draw_folds
 from benchmark.experiment.expand import expand
 from benchmark.experiment.export import decisions_frame
 from benchmark.experiment.keys import planned_cells
-from benchmark.experiment.plan import WHOLE, Experiment, Shard
-from benchmark.experiment.prepare import PreparedExperiment, prepare_experiment
-from benchmark.experiment.run import Outcome, compute
+from benchmark.experiment.plan import Experiment, Shard
+from benchmark.experiment.prepare import PreparedExperiment
 from benchmark.experiment.scoring import unpack
 from benchmark.experiment.store import Store
 from benchmark.metrics.restoration import RESTORATION
-from tests.helpers.engines import InProcess
+from tests.helpers.protocol import computed, made, values
 
 GIVEN: dict[str, Any] = {
     "name": "restored",
@@ -38,12 +37,7 @@ GIVEN: dict[str, Any] = {
 
 
 def prepared(**fields: Any) -> PreparedExperiment:
-    return prepare_experiment(expand(Experiment(**{**GIVEN, **fields})))
-
-
-def computed(path: Path, made: PreparedExperiment, shard: Shard = WHOLE) -> Outcome:
-    with Store(path) as store:
-        return compute(made, store, engine=InProcess(1), shard=shard)
+    return made(**{**GIVEN, **fields})
 
 
 @pytest.mark.parametrize(
@@ -51,30 +45,21 @@ def computed(path: Path, made: PreparedExperiment, shard: Shard = WHOLE) -> Outc
     [
         {},
         {"holdout": None, "folds": 3},
-        {"bias": "measurement"},  # techniques see other test rows than without bias
+        # Techniques see other test rows than without bias.
+        {"bias": {"name": "m", "steps": [{"kind": "measurement", "column": "checking_account"}]}},
         {"train": "network", "metrics": ["paper", "restoration", "auc"]},
-        {"train": "network", "holdout": None, "metrics": ["paper", "restoration", "auc"], "bias": "cpt"},
+        {"train": "network", "holdout": None, "metrics": ["paper", "restoration", "auc"], "bias": None},
     ],
 )
 def test_counts_are_those_of_the_decisions(fields: dict[str, Any], tmp_path: Path) -> None:
-    if fields.get("bias") == "measurement":
-        fields = {
-            **fields,
-            "bias": {"name": "m", "steps": [{"kind": "measurement", "column": "checking_account"}]},
-        }
-    if fields.get("bias") == "cpt":
-        fields = {name: value for name, value in fields.items() if name != "bias"}
-        given = {name: value for name, value in GIVEN.items() if name != "bias"}
-    else:
-        given = GIVEN
     # A metric of scores keeps the decisions of all rows in the store.
-    made = prepare_experiment(expand(Experiment(**{**given, "metrics": ["paper", "auc"], **fields})))
-    data = made.datasets["german"]
-    outcome = computed(tmp_path / "a.sqlite", made)
+    of = prepared(**{"metrics": ["paper", "auc"], **fields})
+    data = of.datasets["german"]
+    outcome = computed(of, tmp_path / "a.sqlite")
     accepted: dict[Any, np.ndarray] = {}
     truth = {}
     with Store(tmp_path / "a.sqlite") as store:
-        for block, cells in planned_cells(made):
+        for block, cells in planned_cells(of):
             folds = list(draw_folds(data, block))
             n_rows = {(i, ORIGINAL): len(fold.tests[ORIGINAL].truth) for i, fold in enumerate(folds)}
             for cell in cells:
@@ -88,7 +73,7 @@ def test_counts_are_those_of_the_decisions(fields: dict[str, Any], tmp_path: Pat
     assert len(frame) == len(accepted)
     for row in frame.itertuples(index=False):
         where = row.repetition, row.fold, row.classifier
-        untreated = made.datasets["german"].entry.baseline
+        untreated = data.entry.baseline
         people = truth[row.repetition, row.fold]
         favored = ~np.isin(people.groups, people.schema.deprived_codes)
         bits = [
@@ -104,8 +89,8 @@ def test_counts_are_those_of_the_decisions(fields: dict[str, Any], tmp_path: Pat
             assert same.sum() == getattr(row, name)
 
 
-def test_refits_are_bootstraps_that_all_levels_share(tmp_path: Path) -> None:
-    frame = decisions_frame(computed(tmp_path / "a.sqlite", prepared()).cells)
+def test_refits_are_bootstraps_that_all_levels_share() -> None:
+    frame = decisions_frame(computed(prepared()).cells)
     counts = list(DECISION_COUNTS)
     clean = frame[frame["technique"] == "refit_clean"].set_index(["level", "repetition"])
     biased = frame[frame["technique"] == "refit_biased"].set_index(["level", "repetition"])
@@ -120,22 +105,21 @@ def test_refits_are_bootstraps_that_all_levels_share(tmp_path: Path) -> None:
     assert (clean.loc[0.0, differing].sum(axis=1) > 0).all()
 
 
-def test_a_baseline_gives_nothing_back_and_is_the_clean_model_at_0(tmp_path: Path) -> None:
-    made = prepared(metrics=["paper", "restoration"])
-    for cell in computed(tmp_path / "a.sqlite", made).cells:
+def test_a_baseline_gives_nothing_back_and_is_the_clean_model_at_0() -> None:
+    for cell in computed(prepared(metrics=["paper", "restoration"])).cells:
         if cell.technique == "none":
-            found = {m.metric: m.value for m in cell.metrics if m.test == ORIGINAL}
+            found = values(cell)
             assert found["paid"] == 0.0
             assert found["given_back"] in ((None,) if cell.beta == 0 else (0.0, None))
             assert cell.beta > 0 or (found["agreement"], found["restoration_distance"]) == (1.0, 0.0)
 
 
 def test_shards_in_any_order_give_the_same(tmp_path: Path) -> None:
-    made = prepared()
-    whole = computed(tmp_path / "a.sqlite", made)
+    of, path = prepared(), tmp_path / "a.sqlite"
+    whole = computed(of)
     for number in (3, 1, 2):
-        computed(tmp_path / "b.sqlite", made, Shard(number, 3))
-    merged = computed(tmp_path / "b.sqlite", made)
+        computed(of, path, shard=Shard(number, 3))
+    merged = computed(of, path)
     assert merged.computed == 0
     assert [cell.metrics for cell in merged.cells] == [cell.metrics for cell in whole.cells]
     assert decisions_frame(merged.cells).equals(decisions_frame(whole.cells))
@@ -143,21 +127,21 @@ def test_shards_in_any_order_give_the_same(tmp_path: Path) -> None:
 
 def test_what_is_stored_is_computed_again_only_where_the_reference_changes(tmp_path: Path) -> None:
     path = tmp_path / "a.sqlite"
-    cells = computed(path, prepared()).computed
+    cells = computed(prepared(), path).computed
     assert cells == 2 * 3 * 8
-    assert computed(path, prepared()).computed == 0
-    again = computed(path, prepared(metrics=["paper", "f1_score_difference"]))
+    assert computed(prepared(), path).computed == 0
+    again = computed(prepared(metrics=["paper", "f1_score_difference"]), path)
     assert again.computed == 0
     assert {m.metric for m in again.cells[0].metrics} > {"agreement", "f1_score_difference"}
     # Their counts were kept.
-    more = computed(path, prepared(metrics=["paper", "restoration"]))
+    more = computed(prepared(metrics=["paper", "restoration"]), path)
     assert more.computed == 0
     assert {m.metric for m in more.cells[0].metrics} > set(RESTORATION)
     # Without level 0 no decisions are compared: nothing is computed, and nothing is lost.
-    assert computed(path, prepared(betas=[0.3, 0.6])).computed == 0
-    assert computed(path, prepared()).computed == 0
+    assert computed(prepared(betas=[0.3, 0.6]), path).computed == 0
+    assert computed(prepared(), path).computed == 0
     # Compared with another learner, only what has decisions beside other models is computed.
-    other = computed(path, prepared(baseline="none", techniques=["none", "reweighing"]))
+    other = computed(prepared(baseline="none", techniques=["none", "reweighing"]), path)
     assert other.computed == 0
 
 

@@ -15,12 +15,11 @@ from benchmark.experiment.expand import expand
 from benchmark.experiment.plan import Experiment
 from benchmark.experiment.pool import Finished, Handler, Limits, Task
 from benchmark.experiment.prepare import PreparedExperiment, prepare_experiment
-from benchmark.experiment.run import compute
-from benchmark.experiment.store import Store
 from benchmark.figures.lists import run_figures
 from benchmark.report.folder import write_run_folder
 from benchmark.runs.describe import describe_run
 from tests.helpers.engines import InProcess
+from tests.helpers.protocol import computed
 from tests.helpers.visits import write_card
 
 EDIT = [{"kind": "cpt", "edits": [{"attribute": "sex", "group": "F"}]}]
@@ -56,9 +55,7 @@ def test_real_rows_to_train_on_need_no_network(tmp_path: Path, monkeypatch: pyte
 
 def test_its_folder_has_no_drawing_of_a_network(tmp_path: Path) -> None:
     made = prepared(write_card(tmp_path, people=60), [], train="data", folds=2)
-    with Store(tmp_path / "cells.sqlite") as store:
-        outcome = compute(made, store, engine=InProcess(1))
-    folder = write_run_folder(tmp_path / "run", made, outcome, figures=False)
+    folder = write_run_folder(tmp_path / "run", made, computed(made), figures=False)
     assert not [name for name, _ in run_figures(folder.run) if name.startswith("network/")]
 
 
@@ -79,8 +76,7 @@ class _Late(InProcess):
 
 def test_a_technique_that_takes_too_long_is_named_once_while_the_run_goes_on(tmp_path: Path) -> None:
     made, lines = prepared(write_card(tmp_path), [], train="data", holdout=0.3), list[str]()
-    with Store(tmp_path / "cells.sqlite") as store:
-        outcome = compute(made, store, engine=_Late(1), say=lines.append)
+    outcome = computed(made, engine=_Late(1), say=lines.append)
     assert outcome.failures == {"timeout": 4}  # no cell is left out
     (line,) = lines
     assert "2 cells of drop_sensitive with the classifier c45" in line

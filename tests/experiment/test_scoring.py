@@ -5,62 +5,45 @@ import lzma
 import math
 import shutil
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pandas as pd
 import pytest
 
-from benchmark.data.source import Sources
 from benchmark.errors import ExperimentError, UnknownNameError
 from benchmark.experiment import run as run_module
-from benchmark.experiment.expand import load_for_run
 from benchmark.experiment.export import failures_frame, metrics_frame
 from benchmark.experiment.plan import PAPER_METRICS
-from benchmark.experiment.prepare import PreparedExperiment, prepare_experiment
-from benchmark.experiment.run import Outcome, compute
+from benchmark.experiment.prepare import PreparedExperiment
+from benchmark.experiment.run import Outcome
 from benchmark.experiment.scoring import Answers, FoldTest, Scorer, pack, scoring_digest, unpack
-from benchmark.experiment.store import Store
 from benchmark.metrics import Group, get_metric, list_metrics, metric_names
 from benchmark.metrics import declaration as metric_base
 from benchmark.registry import load_plugin
 from benchmark.report.folder import write_run_folder
 from benchmark.runs.describe import describe_run
 from benchmark.runs.finished import read_frames
-from tests.helpers.engines import InProcess
+from tests.helpers.protocol import computed
+from tests.helpers.protocol import prepared as small
 
-TEXT = """
-name = "small"
-title = "Small"
-seed = 3
-repetitions = 1
-betas = [0.0, 0.5]
-train_rows = 1500
-metrics = ["paper"]
-[[datasets]]
-card = "compas"
-[[datasets.bias]]
-edits = [{ attribute = "race", group = "African-American" }]
-[[techniques]]
-technique = "none"
-[[techniques]]
-technique = "reject_option"
-"""
+EDITED = {"edits": [{"attribute": "race", "group": "African-American"}]}
 
 
-def prepared(tmp_path: Path, *metrics: str, more: str = "") -> PreparedExperiment:
-    path = tmp_path / "small.toml"
-    names = ", ".join(f'"{name}"' for name in metrics or ("paper",))
-    text = TEXT.replace('["paper"]', f"[{names}]").replace('card = "compas"', f'card = "compas"\n{more}')
-    path.write_text(text)
-    return prepare_experiment(load_for_run(path), Sources(offline=True))
+def prepared(*metrics: str, **entry: Any) -> PreparedExperiment:
+    return small(
+        datasets=[{"card": "compas", "bias": [EDITED], **entry}],
+        techniques=["none", "reject_option"],
+        metrics=metrics or ["paper"],
+        train_rows=1500,
+    )
 
 
 @pytest.fixture(scope="module")
 def finished(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Return a store in which every cell has the paper's metrics."""
     folder = tmp_path_factory.mktemp("finished")
-    with Store(folder / "a.sqlite") as store:
-        assert compute(prepared(folder), store, engine=InProcess(1)).computed == 4
+    assert computed(prepared(), folder / "a.sqlite").computed == 4
     return folder / "a.sqlite"
 
 
@@ -93,27 +76,24 @@ def test_answers_come_back_exactly() -> None:
     assert len(pack({first: Answers(one.predicted, one.score)})) < n_rows[first]
 
 
-def test_another_metric_of_counts_trains_nothing_again(tmp_path: Path, path: Path) -> None:
-    with Store(path) as store:
-        first = compute(prepared(tmp_path), store, engine=InProcess(1))
-        assert first.computed == 0
-        more = compute(prepared(tmp_path, "paper", "fairlearn", "rates"), store, engine=InProcess(1))
-        assert more.computed == 0
-        again = compute(prepared(tmp_path, "paper"), store, engine=InProcess(1))
-        assert again.computed == 0
-    with Store(tmp_path / "b.sqlite") as store:
-        fresh = compute(prepared(tmp_path, "paper", "fairlearn", "rates"), store, engine=InProcess(1))
-        assert fresh.computed == 4
+def test_another_metric_of_counts_trains_nothing_again(path: Path) -> None:
+    first = computed(prepared(), path)
+    assert first.computed == 0
+    more = computed(prepared("paper", "fairlearn", "rates"), path)
+    assert more.computed == 0
+    again = computed(prepared("paper"), path)
+    assert again.computed == 0
+    fresh = computed(prepared("paper", "fairlearn", "rates"))
+    assert fresh.computed == 4
     assert values(more) == values(fresh)
     assert {"precision[Caucasian]", "demographic_parity_ratio"} <= {m for _, _, m in values(more)}
     assert values(first).items() <= values(again).items()
 
 
-def test_scores_are_kept_where_a_metric_needs_them(tmp_path: Path, path: Path) -> None:
-    with Store(path) as store:
-        assert compute(prepared(tmp_path, "paper", "auc_gap"), store, engine=InProcess(1)).computed == 4
-        kept = compute(prepared(tmp_path, "auc_gap", "auc"), store, engine=InProcess(1))
-        assert kept.computed == 0
+def test_scores_are_kept_where_a_metric_needs_them(path: Path) -> None:
+    assert computed(prepared("paper", "auc_gap"), path).computed == 4
+    kept = computed(prepared("auc_gap", "auc"), path)
+    assert kept.computed == 0
     found = values(kept)
     for beta in (0.0, 0.5):
         group = [found[beta, "none", f"auc[{race}]"] for race in ("African-American", "Caucasian")]
@@ -127,70 +107,62 @@ def test_scores_are_kept_where_a_metric_needs_them(tmp_path: Path, path: Path) -
 
 
 def test_a_corrected_metric_is_computed_again_and_nothing_else(
-    tmp_path: Path, path: Path, monkeypatch: pytest.MonkeyPatch
+    path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    with Store(path) as store:
-        before = compute(prepared(tmp_path), store, engine=InProcess(1))
-        wrong = dataclasses.replace(get_metric("accuracy"), compute=lambda everybody: 0.5)
-        monkeypatch.setitem(metric_base._REGISTRY._items, "accuracy", wrong)
-        assert compute(prepared(tmp_path), store, engine=InProcess(1)).computed == 0
-        monkeypatch.setattr(run_module, "scoring_identity", lambda _: "other code")
-        after = compute(prepared(tmp_path), store, engine=InProcess(1))
-        assert after.computed == 0
+    before = computed(prepared(), path)
+    wrong = dataclasses.replace(get_metric("accuracy"), compute=lambda everybody: 0.5)
+    monkeypatch.setitem(metric_base._REGISTRY._items, "accuracy", wrong)
+    assert computed(prepared(), path).computed == 0
+    monkeypatch.setattr(run_module, "scoring_identity", lambda _: "other code")
+    after = computed(prepared(), path)
+    assert after.computed == 0
     assert {v for (_, _, name), v in values(after).items() if name == "accuracy"} == {0.5}
     assert 0.5 not in {v for (_, _, name), v in values(before).items() if name == "accuracy"}
 
 
-def test_strata_and_the_model_are_there_for_metrics_that_need_them(tmp_path: Path) -> None:
+def test_strata_and_the_model_are_there_for_metrics_that_need_them() -> None:
     names = [name for name, item in list_metrics().items() if {"strata", "alternated"} & {*item.needs}]
     assert len(names) > 2
-    with Store(tmp_path / "a.sqlite") as store:
-        without = compute(prepared(tmp_path, *names), store, engine=InProcess(1))
-    with Store(tmp_path / "b.sqlite") as store:
-        given = compute(prepared(tmp_path, *names, more='strata = "sex"'), store, engine=InProcess(1))
+    without = computed(prepared(*names))
+    given = computed(prepared(*names, strata="sex"))
     stratified = {name for name in names if "strata" in get_metric(name).needs}
     assert {values(without)[0.0, "none", name] for name in stratified} == {None}
     assert not {None} & {values(given)[0.0, "none", name] for name in stratified}
     assert values(given)[0.0, "none", "alternation_gap"] > 0  # type: ignore[operator]
     assert values(given)[0.5, "none", "alternation_divergence[Caucasian]"] in (0, math.inf)
     with pytest.raises(UnknownNameError, match="strata: There is no column called 'colour'"):
-        prepared(tmp_path, more='strata = "colour"')
+        prepared(strata="colour")
 
 
-def test_other_strata_are_scored_again_and_nothing_else(tmp_path: Path, path: Path) -> None:
+def test_other_strata_are_scored_again_and_nothing_else(path: Path) -> None:
     wanted = ("label_conditional_disparity",)
-    with Store(path) as store:
-        compute(prepared(tmp_path, *wanted), store, engine=InProcess(1))
-        found = []
-        for column in ("sex", "age_cat"):
-            there = compute(
-                prepared(tmp_path, *wanted, more=f'strata = "{column}"'), store, engine=InProcess(1)
-            )
-            assert there.computed == 0
-            found.append(values(there)[0.0, "none", *wanted])
+    computed(prepared(*wanted), path)
+    found = []
+    for column in ("sex", "age_cat"):
+        there = computed(prepared(*wanted, strata=column), path)
+        assert there.computed == 0
+        found.append(values(there)[0.0, "none", *wanted])
     assert None not in found
     assert found[0] != found[1]
 
 
-def test_what_the_model_was_not_asked_is_asked_later(tmp_path: Path, path: Path) -> None:
-    with Store(path) as store:
-        assert compute(prepared(tmp_path, "auc"), store, engine=InProcess(1)).computed == 4
-        later = compute(prepared(tmp_path, "auc", "alternation"), store, engine=InProcess(1))
-        assert later.computed == 4
-        assert values(later)[0.0, "none", "alternation_gap"] is not None
-        assert compute(prepared(tmp_path, "alternation"), store, engine=InProcess(1)).computed == 0
+def test_what_the_model_was_not_asked_is_asked_later(path: Path) -> None:
+    assert computed(prepared("auc"), path).computed == 4
+    later = computed(prepared("auc", "alternation"), path)
+    assert later.computed == 4
+    assert values(later)[0.0, "none", "alternation_gap"] is not None
+    assert computed(prepared("alternation"), path).computed == 0
 
 
 def test_a_metric_that_hides_what_it_needs_finds_it_neither_now_nor_later(
-    tmp_path: Path, path: Path, monkeypatch: pytest.MonkeyPatch
+    path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     hidden = dataclasses.replace(
         get_metric("accuracy"), name="hidden", family="own", compute=lambda g: g.rows.y_pred.mean()
     )
     monkeypatch.setitem(metric_base._REGISTRY._items, "hidden", hidden)
-    with Store(path) as store:
-        stored = values(compute(prepared(tmp_path, "hidden"), store, engine=InProcess(1)))
-    data = (found := prepared(tmp_path, "hidden")).datasets["compas"]
+    stored = values(computed(prepared("hidden"), path))
+    data = (found := prepared("hidden")).datasets["compas"]
     now = Scorer(data.test, ["hidden"]).score(Answers(data.test.y)).results
     assert {value for (_, _, name), value in stored.items() if name == "hidden"} == {None}
     assert math.isnan(now.values["hidden"])
@@ -201,10 +173,10 @@ def somewhere_else(everybody: Group) -> float:
     return everybody.tp
 
 
-def test_the_headline_is_what_tables_and_figures_show(tmp_path: Path) -> None:
-    plain = prepared(tmp_path, "paper", "fairlearn").experiment
+def test_the_headline_is_what_tables_and_figures_show() -> None:
+    plain = prepared("paper", "fairlearn").experiment
     assert plain.shown_metrics == ("discrimination", "accuracy", "overestimation", "underestimation")
-    assert prepared(tmp_path, "auc_gap", "auc").experiment.shown_metrics == ("auc_gap",)
+    assert prepared("auc_gap", "auc").experiment.shown_metrics == ("auc_gap",)
     chosen = plain.model_copy(update={"headline": ("demographic_parity_ratio",)})
     assert chosen.shown_metrics == ("demographic_parity_ratio",)
     # What is among the metrics already need not be added to them.
@@ -218,9 +190,8 @@ def test_the_headline_is_what_tables_and_figures_show(tmp_path: Path) -> None:
 
 
 def test_a_folder_holds_all_metrics_and_its_tables_those_of_the_headline(tmp_path: Path, path: Path) -> None:
-    found = prepared(tmp_path, "paper", "rates", "demographic_parity_ratio")
-    with Store(path) as store:
-        outcome = compute(found, store, engine=InProcess(1))
+    found = prepared("paper", "rates", "demographic_parity_ratio")
+    outcome = computed(found, path)
     write_run_folder(tmp_path / "out", found, outcome, figures=False)
     frames = read_frames(tmp_path / "out")
     assert set(frames.results["metric"]) == {
@@ -242,9 +213,8 @@ def test_a_folder_holds_all_metrics_and_its_tables_those_of_the_headline(tmp_pat
 
 
 def test_a_compressed_copy_of_the_results_is_kept_current(tmp_path: Path, path: Path) -> None:
-    found = prepared(tmp_path, "paper")
-    with Store(path) as store:
-        outcome = compute(found, store, engine=InProcess(1))
+    found = prepared("paper")
+    outcome = computed(found, path)
     out = tmp_path / "out"
     write_run_folder(out, found, outcome, figures=False)
     plain, packed = out / "results.csv", out / "results.csv.xz"
@@ -272,7 +242,7 @@ def test_a_compressed_copy_of_the_results_is_kept_current(tmp_path: Path, path: 
     assert (out / "comparison.md").exists()
 
 
-def test_the_digest_covers_metrics_of_other_files(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_digest_covers_metrics_of_other_files(monkeypatch: pytest.MonkeyPatch) -> None:
     assert scoring_digest(["paper"]) == scoring_digest(["paper"])
     assert scoring_digest(["paper"]) != scoring_digest(["fairlearn"])
     assert scoring_digest(["paper"]) != scoring_digest(["paper"], tests=["original", "balanced"])
@@ -301,8 +271,8 @@ def test_the_digest_covers_the_helpers_of_a_plugin_and_the_strata(tmp_path: Path
     assert scoring_digest(["paper"], "sex") != scoring_digest(["paper"], "age") != scoring_digest(["paper"])
 
 
-def test_the_headline_keeps_its_order(tmp_path: Path) -> None:
-    experiment = prepared(tmp_path, "paper", "rates")
+def test_the_headline_keeps_its_order() -> None:
+    experiment = prepared("paper", "rates")
     shown = describe_run(experiment).shown
     assert tuple(metric.name for metric in shown.metrics) == PAPER_METRICS
     assert shown.shown == shown

@@ -26,13 +26,14 @@ from benchmark.experiment.export import decisions_frame, groups_frame
 from benchmark.experiment.keys import planned_cells
 from benchmark.experiment.plan import Block, Experiment
 from benchmark.experiment.prepare import PreparedExperiment, prepare_experiment
-from benchmark.experiment.run import compute
-from benchmark.experiment.store import CellResult, Store
+from benchmark.experiment.store import CellResult
 from benchmark.experiment.telling import BiasEffect, Telling, told
 from benchmark.metrics.declaration import GAP, WORST
 from benchmark.techniques import Examined, Knowledge, get_technique, list_techniques
 from benchmark.techniques.knowledge import FACTS
 from tests.helpers.engines import InProcess
+from tests.helpers.protocol import computed
+from tests.helpers.protocol import made as made_of
 
 TELLERS = [name for name, technique in list_techniques().items() if technique.knows]
 
@@ -51,7 +52,7 @@ def prepared(*techniques: Any, bias: Any = "label", plugins: tuple[str, ...] = (
         "metrics": ["discrimination", "restoration_distance", "agreement"],
         **fields,
     }
-    return prepare_experiment(load_for_run(Experiment(**given), plugins), Sources(offline=True))
+    return made_of(plugins, **given)
 
 
 def block_of(made: PreparedExperiment, level: float = 0.5, **fields: Any) -> Block:
@@ -464,11 +465,9 @@ def test_stored_cells_are_scored_again_and_not_computed_again(tmp_path: Path) ->
     fields: dict[str, Any] = {"knows": ["gap", {"fact": "refusals", "draws": 3}], "holdout": None, "folds": 3}
     names = ("gap_weights", "refusal_weights")
     more = {**fields, "metrics": ["discrimination", "restoration_distance", "agreement", "precision"]}
-    with Store(tmp_path / "used.sqlite") as store:
-        first = compute(prepared(*names, **fields), store, engine=InProcess(1))
-        again = compute(prepared(*names, **more), store, engine=InProcess(1))
-    with Store(tmp_path / "new.sqlite") as store:
-        new = compute(prepared(*names, **more), store, engine=InProcess(1))
+    first = computed(prepared(*names, **fields), tmp_path / "used.sqlite")
+    again = computed(prepared(*names, **more), tmp_path / "used.sqlite")
+    new = computed(prepared(*names, **more))
     assert first.computed == new.computed > again.computed == 0
     for old, own in zip(again.cells, new.cells, strict=True):
         assert old.key == own.key
@@ -476,13 +475,10 @@ def test_stored_cells_are_scored_again_and_not_computed_again(tmp_path: Path) ->
 
 
 @pytest.mark.slow
-def test_any_number_of_workers_gives_the_same(tmp_path: Path) -> None:
+def test_any_number_of_workers_gives_the_same() -> None:
     made = prepared("gap_weights", "refusal_weights")
-    stored = []
-    for name, engine in (("a", InProcess(1)), ("b", LocalEngine(2))):
-        with Store(tmp_path / f"{name}.sqlite") as store:
-            stored.append([result(cell) for cell in compute(made, store, engine=engine).cells])
-    assert stored[0] == stored[1]
+    one, two = (computed(made, engine=engine).cells for engine in (InProcess(1), LocalEngine(2)))
+    assert list(map(result, one)) == list(map(result, two))
 
 
 # ----------------------------------------------------------------------------------------------- an axis

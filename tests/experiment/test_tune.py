@@ -14,18 +14,15 @@ import pytest
 
 from benchmark.columns import ORIGINAL, TUNED
 from benchmark.data import Table
-from benchmark.data.source import Sources
 from benchmark.errors import BetabenchError, ExperimentError, StoreError, UnknownNameError
 from benchmark.experiment.draws import TestRows, draw_folds
 from benchmark.experiment.engine import open_engine
 from benchmark.experiment.expand import check_experiment, expand, narrow
-from benchmark.experiment.keys import planned_cells
 from benchmark.experiment.plan import Block, Experiment, load_experiment, plan_blocks
 from benchmark.experiment.pool import Task
-from benchmark.experiment.prepare import PreparedExperiment, prepare_experiment
-from benchmark.experiment.run import compute
+from benchmark.experiment.prepare import PreparedExperiment
 from benchmark.experiment.store import CellResult, Store
-from benchmark.experiment.tune import TuningEvaluator, settings, validation_rows
+from benchmark.experiment.tune import settings, validation_rows
 from benchmark.experiment.tuning_rule import Rule, TuneEntry
 from benchmark.report.folder import write_run_folder
 from benchmark.runs.finished import read_frames, read_optional, read_results, read_run
@@ -33,6 +30,10 @@ from benchmark.runs.verdicts import run_answers
 from benchmark.techniques import Search, get_technique, list_techniques
 from benchmark.techniques._search import search_space, space_flaws, space_of
 from tests.helpers.engines import InProcess
+from tests.helpers.protocol import cells as cells_of
+from tests.helpers.protocol import computed
+from tests.helpers.protocol import keys as keys_of
+from tests.helpers.protocol import made as made_of
 
 CPT = [{"edits": [{"attribute": "race", "group": "African-American"}]}]
 GIVEN: dict[str, Any] = {
@@ -56,17 +57,11 @@ NAMES = [
 
 
 def made(**changes: Any) -> PreparedExperiment:
-    return prepare_experiment(expand(Experiment(**{**GIVEN, **changes})), Sources(offline=True))
+    return made_of(**{**GIVEN, **changes})
 
 
-def computed(
-    prepared: PreparedExperiment, names: tuple[str, ...] = ()
-) -> dict[tuple[float, str], CellResult]:
-    evaluator, found = TuningEvaluator(prepared), {}
-    for block, cells in planned_cells(prepared):
-        own = tuple(cell for cell in cells if not names or cell.technique in names)
-        found |= {(block.level, cell.technique): cell for cell in evaluator(block, own)}
-    return found
+def evaluated(prepared: PreparedExperiment, *names: str) -> dict[tuple[float, str], CellResult]:
+    return {(cell.level, cell.technique): cell for cell in cells_of(prepared, *names)}
 
 
 def answers(cell: CellResult) -> Any:
@@ -86,7 +81,7 @@ def prepared() -> PreparedExperiment:
 
 @pytest.fixture(scope="module")
 def cells(prepared: PreparedExperiment) -> dict[tuple[float, str], CellResult]:
-    return computed(prepared)
+    return evaluated(prepared)
 
 
 def test_an_entry_is_followed_by_its_tuned_ones(prepared: PreparedExperiment) -> None:
@@ -128,7 +123,7 @@ def test_cells_say_what_was_chosen(
 def test_a_chosen_setting_gives_what_it_gives_as_an_entry(cells: dict[tuple[float, str], CellResult]) -> None:
     chosen = note(cells[0.5, "repair_tuned"])["parameters"]
     entries = ["none", {"technique": "repair", "name": "own", "parameters": chosen}]
-    alone = computed(made(techniques=entries, betas=[0.5]))
+    alone = evaluated(made(techniques=entries, betas=[0.5]))
     assert (answers(alone[0.5, "own"]) == answers(cells[0.5, "repair_tuned"])).all()
 
 
@@ -143,7 +138,7 @@ def turned(prepared: PreparedExperiment) -> PreparedExperiment:
 def test_no_label_of_the_test_plays_a_part(
     prepared: PreparedExperiment, cells: dict[tuple[float, str], CellResult]
 ) -> None:
-    poisoned = computed(turned(prepared))
+    poisoned = evaluated(turned(prepared))
     for where, cell in cells.items():
         same = answers(cell)[:, ::-1] == answers(poisoned[where])
         if not where[1].endswith("oracle"):
@@ -159,7 +154,7 @@ def test_cells_do_not_hang_on_which_others_are_computed(
     prepared: PreparedExperiment, cells: dict[tuple[float, str], CellResult]
 ) -> None:
     for name in ("repair_tuned_clean", "reject_option_oracle"):
-        (alone,) = (cell for (beta, _), cell in computed(prepared, (name,)).items() if beta == 0.5)
+        (alone,) = (cell for (beta, _), cell in evaluated(prepared, name).items() if beta == 0.5)
         assert alone.counts == cells[0.5, name].counts
         assert alone.metrics == cells[0.5, name].metrics
 
@@ -180,7 +175,7 @@ def test_settings_are_the_same_at_every_level_and_differ_between_samples(
 
 def test_the_settings_of_tuning_are_in_the_keys(prepared: PreparedExperiment) -> None:
     def keys(other: PreparedExperiment) -> dict[tuple[float, str], str]:
-        return {(b.level, cell.technique): cell.key for b, own in planned_cells(other) for cell in own}
+        return {(block.level, name): key for (block, name, _), key in keys_of(other).items()}
 
     own = keys(prepared)
     assert len(set(own.values())) == len(own)
@@ -306,7 +301,7 @@ def test_a_setting_that_declines_is_left_out(monkeypatch: pytest.MonkeyPatch) ->
     monkeypatch.setattr(
         list_techniques()["repair"], "skip", lambda self, _: "too little" if self.level < 0.5 else None
     )
-    found = computed(made(techniques=["none", "repair"], betas=[0.5]))[0.5, "repair_tuned"]
+    found = evaluated(made(techniques=["none", "repair"], betas=[0.5]))[0.5, "repair_tuned"]
     assert found.status == "ok"
     assert note(found)["unscored"] == 2  # of four in as many parts of the space
     assert note(found)["parameters"]["level"] >= 0.5
@@ -314,7 +309,7 @@ def test_a_setting_that_declines_is_left_out(monkeypatch: pytest.MonkeyPatch) ->
 
 def test_a_technique_of_which_nothing_can_be_scored_says_why() -> None:
     prepared = made(techniques=["none", "meta_fair"], classifiers=["linear_svm"], betas=[0.5])
-    found = computed(prepared)[0.5, "meta_fair_tuned"]
+    found = evaluated(prepared)[0.5, "meta_fair_tuned"]
     assert found.status == "skipped"
     assert "none of 5 settings could be scored; meta_fair needs scores" in found.reason
 
@@ -397,9 +392,9 @@ class Interrupted(InProcess):
 
 
 def written(prepared: PreparedExperiment, folder: Path, engine: Any) -> dict[str, str]:
-    with Store(folder / "results.sqlite") as store:
-        outcome = compute(prepared, store, engine=engine)
-    write_run_folder(folder, prepared, outcome, figures=False)
+    write_run_folder(
+        folder, prepared, computed(prepared, folder / "results.sqlite", engine=engine), figures=False
+    )
     files = [path for path in folder.rglob("*") if path.suffix in (".csv", ".md")]
     return {str(path.relative_to(folder)): path.read_text(encoding="utf-8") for path in files}
 
@@ -414,8 +409,8 @@ def folder(tmp_path_factory: pytest.TempPathFactory, prepared: PreparedExperimen
 def test_a_run_that_was_cut_off_ends_with_the_same_files(
     prepared: PreparedExperiment, folder: Path, tmp_path: Path
 ) -> None:
-    with Store(tmp_path / "results.sqlite") as store, pytest.raises(StoreError):
-        compute(prepared, store, engine=Interrupted(1))
+    with pytest.raises(StoreError):
+        computed(prepared, tmp_path / "results.sqlite", engine=Interrupted(1))
     with Store(tmp_path / "results.sqlite") as store:
         assert 0 < len(store) < len(NAMES) * 2
     found = written(prepared, tmp_path, InProcess(1))

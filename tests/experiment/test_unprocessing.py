@@ -15,13 +15,11 @@ from benchmark.data.table import Column, Schema
 from benchmark.experiment import unprocessing
 from benchmark.experiment.draws import TestRows
 from benchmark.experiment.export import folds_frame, frontier_frame, metrics_frame
-from benchmark.experiment.run import compute
 from benchmark.experiment.scoring import Answers
 from benchmark.experiment.store import CellResult, Store
 from benchmark.experiment.unprocessing import RELAXATIONS, Thresholds, frontier_points, frontier_values
-from tests.helpers.engines import InProcess
 from tests.helpers.marks import nightly_but
-from tests.helpers.protocol import cells, prepared, values
+from tests.helpers.protocol import cells, computed, prepared, values
 
 SCHEMA = Schema((Column("s", ("a", "b", "c")), Column("y", ("no", "yes"))), "y", "yes", "s", "a")
 
@@ -118,7 +116,7 @@ TESTS = ["original", "biased", "balanced"]
 
 
 @pytest.fixture(scope="module")
-def computed() -> list[CellResult]:
+def found() -> list[CellResult]:
     of = {
         "techniques": ["none", "massaging"],
         "classifiers": ["naive_bayes", "linear_svm"],
@@ -126,38 +124,37 @@ def computed() -> list[CellResult]:
     return cells(prepared(train="data", folds=2, tests=TESTS, betas=[0.5], train_rows=300, **of))
 
 
-def test_it_begins_at_the_model_itself_on_every_test(computed: list[CellResult]) -> None:
-    with_one = [cell for cell in computed if cell.frontier]
+def test_it_begins_at_the_model_itself_on_every_test(found: list[CellResult]) -> None:
+    with_one = [cell for cell in found if cell.frontier]
     assert [(cell.technique, cell.classifier) for cell in with_one] == [("none", "naive_bayes")]
     for test in TESTS:
         measured = values(with_one[0], test)
-        found = {point[0]: point for point in frontier_points(with_one[0], test)}
-        assert tuple(found) == RELAXATIONS
-        assert found[1] == pytest.approx((1, measured["accuracy"], measured["discrimination"]))
-        assert abs(found[0][2] or 0) < abs(found[1][2] or 0)
-    assert all(cell.status == "ok" for cell in computed)
+        points = {point[0]: point for point in frontier_points(with_one[0], test)}
+        assert tuple(points) == RELAXATIONS
+        assert points[1] == pytest.approx((1, measured["accuracy"], measured["discrimination"]))
+        assert abs(points[0][2] or 0) < abs(points[1][2] or 0)
+    assert all(cell.status == "ok" for cell in found)
 
 
-def test_it_is_kept_beside_the_metrics_and_not_among_them(computed: list[CellResult], tmp_path: Path) -> None:
-    former = [replace(cell, key=f"{cell.key}0", frontier=()) for cell in computed]  # before there was one
+def test_it_is_kept_beside_the_metrics_and_not_among_them(found: list[CellResult], tmp_path: Path) -> None:
+    former = [replace(cell, key=f"{cell.key}0", frontier=()) for cell in found]  # before there was one
     with Store(tmp_path / "a.sqlite") as store:
-        store.write([*computed, *former])
-        read = [*store.read([cell.key for cell in computed])]
+        store.write([*found, *former])
+        read = [*store.read([cell.key for cell in found])]
         assert not any(cell.frontier for cell in store.read([cell.key for cell in former]))
-    frames = [frontier_frame(own, TESTS) for own in (computed, read)]
+    frames = [frontier_frame(own, TESTS) for own in (found, read)]
     assert frames[0].equals(frames[1])
     assert len(frames[0]) == len(TESTS) * len(RELAXATIONS)
     assert frontier_frame(former, TESTS).empty
     names = {value.metric for cell in read for value in cell.metrics}
-    assert names == set(metrics_frame(computed, sorted(names), TESTS)["metric"])
+    assert names == set(metrics_frame(found, sorted(names), TESTS)["metric"])
     assert not any(name.startswith("unprocessing") for name in names)
 
 
 def test_it_outlives_new_metrics(tmp_path: Path) -> None:
     given = {"betas": [0.5], "train_rows": 200}
-    with Store(tmp_path / "a.sqlite") as store:
-        one = compute(prepared(**given), store, engine=InProcess(1))
-        more = compute(prepared(metrics=["paper", "selection_rate"], **given), store, engine=InProcess(1))
+    one = computed(prepared(**given), tmp_path / "a.sqlite")
+    more = computed(prepared(metrics=["paper", "selection_rate"], **given), tmp_path / "a.sqlite")
     assert more.computed == 0
     assert len(more.cells[0].metrics) > len(one.cells[0].metrics)
     assert more.cells[0].frontier == one.cells[0].frontier != ()
@@ -176,24 +173,23 @@ PROTOCOLS: dict[str, dict[str, object]] = {
 def test_what_a_run_returns_does_not_depend_on_the_tests_asked_for_before(
     protocol: str, tmp_path: Path
 ) -> None:
-    def frames(tests: list[str], store: Store) -> list[pd.DataFrame]:
+    def frames(tests: list[str], path: Path) -> list[pd.DataFrame]:
         classifiers = ["naive_bayes", "linear_svm"]
         given = {"betas": [0.5], "train_rows": 200, "repetitions": 1, "classifiers": classifiers}
         asked = prepared(**given, **PROTOCOLS[protocol], tests=tests)
-        found, metrics = compute(asked, store, engine=InProcess(1)).cells, asked.experiment.measured
+        found, metrics = computed(asked, path).cells, asked.experiment.measured
         written = (metrics_frame, folds_frame)
         return [*(frame(found, metrics, tests) for frame in written), frontier_frame(found, tests)]
 
     fresh = []
     for i, tests in enumerate(ASKED):
-        with Store(tmp_path / f"fresh{i}.sqlite") as store:
-            fresh.append(frames(tests, store))
+        fresh.append(frames(tests, tmp_path / f"fresh{i}.sqlite"))
         assert len(fresh[-1][-1]) == len(tests) * len(RELAXATIONS)
     for before, after in itertools.permutations(range(len(ASKED)), 2):
-        with Store(tmp_path / f"{before}{after}.sqlite") as store:
-            frames(ASKED[before], store)
-            for found, expected in zip(frames(ASKED[after], store), fresh[after], strict=True):
-                pd.testing.assert_frame_equal(found, expected, check_exact=True)
+        path = tmp_path / f"{before}{after}.sqlite"
+        frames(ASKED[before], path)
+        for found, expected in zip(frames(ASKED[after], path), fresh[after], strict=True):
+            pd.testing.assert_frame_equal(found, expected, check_exact=True)
 
 
 @pytest.mark.parametrize("scores", [[0.5], [0.0, -0.0, 1.0, 0.0], [0.3, 0.1 + 0.2, 0.9, 0.1, 0.9]])

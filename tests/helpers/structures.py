@@ -13,9 +13,8 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from benchmark.data.card_parts import NetworkSettings, ScoreName
-from benchmark.errors import NetworkError
 from benchmark.network.search import Structure, learn_structure
-from benchmark.network.structure_scores import SetScores, check_sizes, collapse, column_label, find_cycle
+from benchmark.network.structure_scores import SetScores, collapse
 
 TABLES = ("compas", "adult", "dutch")
 BESIDE = ("required_edges", "forbidden_edges", "rng", "names")
@@ -97,67 +96,12 @@ def textbook_score(
 
 
 def structure_score(
-    table_codes: NDArray[np.int16],
-    cardinalities: Sequence[int] | NDArray[np.integer[Any]],
+    codes: NDArray[np.int16],
+    cardinalities: Any,
     parents: Sequence[Iterable[int]],
     *,
     score: ScoreName = "bic",
-    equivalent_sample_size: float = 1.0,
-    names: Sequence[str] | None = None,
 ) -> float:
-    """Score a given structure.
-
-    Parameters
-    ----------
-    table_codes : ndarray of int16, shape (n_rows, n_columns)
-        Codes from 0 to the column's cardinality less 1.
-    cardinalities : sequence of int, length n_columns
-        Declared number of states of each column, occurring or not.
-    parents : sequence of iterables of int, length n_columns
-        The parents of each column, as column numbers.
-    score : {"bic", "bdeu"}, default "bic"
-        See :class:`SetScores`.
-    equivalent_sample_size : float, default 1.0
-        Weight of the BDeu prior, in rows.
-    names : sequence of str, optional
-        Column names for error messages.
-
-    Returns
-    -------
-    float
-        The score in nats; higher is better.
-
-    Raises
-    ------
-    NetworkError
-        If the codes do not fit the cardinalities, or the parents are not those of an acyclic graph over the
-        columns, or a column has over 2**53 configurations of itself and its parents.
-    """
-    scores = SetScores(collapse(table_codes, cardinalities), score, equivalent_sample_size)
-    n_columns = scores.rows.n_columns
-    masks = [_mask(child, columns, n_columns, names) for child, columns in enumerate(parents)]
-    if len(masks) != n_columns:
-        raise NetworkError(
-            "The structure does not fit the table",
-            expected=f"the parents of {n_columns} columns",
-            got=f"those of {len(masks)}",
-        )
-    if cycle := find_cycle(masks):
-        raise NetworkError(
-            "The structure is not acyclic", got=" → ".join(column_label(column, names) for column in cycle)
-        )
-    check_sizes(scores, masks, names)
-    return scores.structure(masks)
-
-
-def _mask(child: int, parents: Iterable[int], n_columns: int, names: Sequence[str] | None) -> int:
-    mask = 0
-    for parent in parents:
-        if not 0 <= parent < n_columns or parent == child:
-            raise NetworkError(
-                f"Invalid parent of {column_label(child, names)}",
-                expected=f"another column from 0 to {n_columns - 1}",
-                got=str(parent),
-            )
-        mask |= 1 << int(parent)
-    return mask
+    """Return the score of a structure in nats, of which each column has these parents."""
+    masks = [sum(1 << parent for parent in own) for own in parents]
+    return SetScores(collapse(codes, cardinalities), score).structure(masks)

@@ -282,5 +282,5 @@ def test_contradictions_name_their_columns(
 
 def test_required_parents_too_many_to_be_scored_are_refused() -> None:
     codes = np.zeros((5, 5), dtype=np.int16)
-    with pytest.raises(NetworkError, match="parents of column 4 are too many"):
-        learn(codes, [30_000] * 5, required_edges=[(i, 4) for i in range(4)])
+    with pytest.raises(NetworkError, match=r"parents of column 4 \('e'\) are too many.*fewer parents"):
+        learn(codes, [30_000] * 5, required_edges=[(i, 4) for i in range(4)], names="abcde")
