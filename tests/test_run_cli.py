@@ -10,8 +10,9 @@ import shutil
 import subprocess
 import sys
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
+from typing import Any
 
 import pandas as pd
 import pytest
@@ -21,7 +22,7 @@ from benchmark.cli import main
 from benchmark.errors import ReportError
 from benchmark.experiment import engine as engine_module
 from benchmark.experiment import prepare
-from benchmark.experiment.pool import Failure, Finished, Handler, Limits, Task
+from benchmark.experiment.pool import Failure, Finished, Limits, Task
 from benchmark.experiment.store import LastRun, Store
 from benchmark.text.terminal import Steps, pace
 from benchmark.text.writing import figure_formats
@@ -165,12 +166,7 @@ def test_what_a_dry_run_computed_is_not_computed_again(
 class OneCell(InProcess):
     """An engine whose time is up after one cell, while another one is being computed."""
 
-    def run(
-        self,
-        tasks: Sequence[Task],
-        make_handler: Callable[[], Handler],
-        limits: Limits,
-    ) -> Iterator[list[Finished]]:
+    def run(self, tasks: Sequence[Task], make_handler: Any, limits: Limits) -> Iterator[list[Finished]]:
         assert time.monotonic() < limits.until < time.monotonic() + 60
         yield from super().run(tasks[:1], make_handler, limits)
         late = tasks[1]
@@ -227,13 +223,8 @@ def test_a_run_in_which_every_cell_failed_is_written_and_said(
 class Stopped(InProcess):
     """An engine that is interrupted after a few cells."""
 
-    def run(
-        self,
-        tasks: Sequence[Task],
-        make_handler: Callable[[], Handler],
-        limits: Limits,
-    ) -> Iterator[list[Finished]]:
-        yield from super().run(tasks[:2], make_handler, limits)
+    def run(self, tasks: Sequence[Task], *given: Any) -> Iterator[list[Finished]]:
+        yield from super().run(tasks[:2], *given)
         raise KeyboardInterrupt
 
 

@@ -98,20 +98,6 @@ def test_a_network_has_doses_as_well() -> None:
     assert added == pytest.approx(0.1, abs=1e-6)
 
 
-@pytest.mark.parametrize(
-    ("fields", "words"),
-    [
-        ({"betas": [0, 0.5], "doses": [0.1]}, "give one of the two"),
-        ({}, "betas: give the levels of bias"),
-        ({"doses": [0.1], "paired_betas": False}, "paired_betas = true"),
-        ({"doses": [0.1, 0.05]}, "ascending"),
-    ],
-)
-def test_levels_are_given_once(fields: dict[str, Any], words: str) -> None:
-    with pytest.raises(ValueError, match=words):
-        Experiment(**{**GIVEN, **fields})
-
-
 def test_a_bias_without_doses_is_refused_by_name() -> None:
     asked = {**GIVEN, "bias": "random_selection", "datasets": ["german"], "doses": [0.1]}
     with pytest.raises(BetabenchError, match=r"'random_selection'.*adds no label gap"):

@@ -297,23 +297,6 @@ def test_without_hidden_bias_files_are_as_they_were(here: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("fields", "words"),
-    [
-        ({"doses": [], "betas": [0, 0.5]}, 'give "doses" in place of "betas"'),
-        ({"paired_betas": False}, "paired_betas = true"),
-        ({"train": "network"}, "bias is hidden in real rows; give train"),
-        ({"holdout": None}, "holdout = 0.3"),
-        ({"hidden": [0.1, 0.05]}, "ascending"),
-        ({"tune": {"trials": 3, "validation": ["biased"], "on": 0.3}}, "settings are not chosen"),
-        ({"hidden": [], "tests": ["original", "truth"]}, "unless bias is hidden"),
-    ],
-)
-def test_what_hidden_bias_needs_is_said(fields: dict[str, Any], words: str) -> None:
-    with pytest.raises(ValueError, match=words):
-        Experiment(**{**HIDING, **fields})
-
-
-@pytest.mark.parametrize(
     ("steps", "words"),
     [
         (["label", {"kind": "measurement", "column": "checking_account"}], "cannot be hidden"),

@@ -156,6 +156,44 @@ def test_a_broken_file_is_refused_by_field_and_value(
     assert all(Path(word.rstrip(".")).is_file() for word in text.split() if word.endswith("smoke.toml"))
 
 
+REAL = {"train": "data", "holdout": 0.3}
+DOSED = {"betas": [], "doses": [0.1], "paired_betas": True}
+HIDING = {**REAL, **DOSED, "hidden": [0, 0.1]}
+TUNED = {"technique": "repair", "tuned": "biased"}
+
+
+@pytest.mark.parametrize(
+    ("fields", "words"),
+    [
+        ({"doses": [0.1]}, "give one of the two"),
+        ({"betas": []}, "betas: give the levels of bias"),
+        ({**DOSED, "paired_betas": False}, "paired_betas = true"),
+        ({**DOSED, "doses": [0.1, 0.05]}, "ascending"),
+        ({**HIDING, "doses": [], "betas": [0, 0.5]}, 'give "doses" in place of "betas"'),
+        ({**HIDING, "paired_betas": False}, "paired_betas = true"),
+        ({**HIDING, "train": "network"}, "bias is hidden in real rows; give train"),
+        ({**HIDING, "holdout": None}, "holdout = 0.3"),
+        ({**HIDING, "hidden": [0.1, 0.05]}, "ascending"),
+        ({**HIDING, "tune": {}}, "settings are not chosen"),
+        ({"tests": ["original", "truth"]}, "unless bias is hidden"),
+        ({"holdout": 0.3, "folds": 3}, "holdout, folds: give one of the two"),
+        ({"train": "data"}, 'real rows to train on need others to test on; give "holdout = 0.3"'),
+        ({"tests": ["biased"]}, "must name 'original'"),
+        ({"tests": ["original", "original"]}, "must name 'original', and each test once"),
+        ({"tests": ["original", "clean"]}, "'original', 'biased', 'balanced' or 'truth'"),
+        ({"holdout": 1.0}, "less than 1"),
+        ({"folds": 1}, "greater than or equal to 2"),
+        ({"train": "rows"}, "'network' or 'data'"),
+        ({"holdout": 0.3, "datasets": [{"card": "compas", "folds": 3}]}, "'compas' has folds of its own"),
+        ({"folds": 3, "tune": {}}, "a setting is chosen once"),
+        ({"techniques": ["none", TUNED]}, "give 'tune' as well"),
+    ],
+)
+def test_fields_that_do_not_fit_each_other_are_refused(fields: dict[str, Any], words: str) -> None:
+    with pytest.raises(ValueError, match=words):
+        Experiment(**{"datasets": ["compas"], "techniques": ["none"], "betas": [0, 0.5], **fields})
+
+
 def test_all_that_is_wrong_with_a_file_is_said_at_once(tmp_path: Path) -> None:
     text = SMALL.replace("seed", "sede").replace("betas = [0.0, 0.5]", "betas = [2]").replace("card", "cart")
     with pytest.raises(ExperimentError, match="breaks 5 rules") as caught:

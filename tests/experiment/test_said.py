@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -13,7 +13,7 @@ from benchmark.data.source import Sources
 from benchmark.experiment import prepare
 from benchmark.experiment.expand import expand
 from benchmark.experiment.plan import Experiment
-from benchmark.experiment.pool import Finished, Handler, Limits, Task
+from benchmark.experiment.pool import Finished
 from benchmark.experiment.prepare import PreparedExperiment, prepare_experiment
 from benchmark.figures.lists import run_figures
 from benchmark.report.folder import write_run_folder
@@ -62,10 +62,8 @@ def test_its_folder_has_no_drawing_of_a_network(tmp_path: Path) -> None:
 class _Late(InProcess):
     """An engine whose cells of one technique take too long."""
 
-    def run(
-        self, tasks: Sequence[Task], make_handler: Callable[[], Handler], limits: Limits
-    ) -> Iterator[list[Finished]]:
-        for finished in super().run(tasks, make_handler, limits):
+    def run(self, *given: Any) -> Iterator[list[Finished]]:
+        for finished in super().run(*given):
             yield [
                 one._replace(result=replace(one.result, status="timeout", reason="too long", metrics=()))
                 if one.cell.technique == "drop_sensitive"

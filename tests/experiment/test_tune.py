@@ -315,11 +315,6 @@ def test_a_technique_of_which_nothing_can_be_scored_says_why() -> None:
 
 
 def test_wrong_tuning_is_said() -> None:
-    with pytest.raises(ValueError, match="a setting is chosen once"):
-        Experiment(**{**GIVEN, "folds": 3})
-    entries = ["none", {"technique": "repair", "tuned": "biased"}]
-    with pytest.raises(ValueError, match="give 'tune' as well"):
-        Experiment(**{**GIVEN, "tune": None, "techniques": entries})
     with pytest.raises(UnknownNameError, match="acuracy"):
         check_experiment(Experiment(**{**GIVEN, "tune": {"rule": "max acuracy"}}))
     with pytest.raises(ExperimentError, match="a value for each group"):

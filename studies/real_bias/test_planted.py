@@ -2,19 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from dataclasses import replace
 from pathlib import Path
 
-import numpy as np
 import pytest
 
-from benchmark.columns import ORIGINAL
 from benchmark.data.source import Sources
-from benchmark.experiment.draws import draw_folds, split
 from benchmark.experiment.expand import expand, narrow
-from benchmark.experiment.plan import Block, load_experiment
-from benchmark.experiment.prepare import PreparedDataset, PreparedExperiment, prepare_experiment
+from benchmark.experiment.plan import load_experiment
+from benchmark.experiment.prepare import PreparedExperiment, prepare_experiment
 from studies.real_bias import findings as real_bias
 
 # By how much people widen the gap between the groups; below 0 they narrow it.
@@ -71,58 +66,6 @@ def test_flips_change_the_gap_as_people_do(prepared: PreparedExperiment) -> None
         assert flipped == pytest.approx(judged, abs=1e-9)
         assert data.judged is not None
         assert (data.judged.shares(data.test) > 0.1).all()  # people err about both groups and both labels
-
-
-@pytest.mark.real_data
-@pytest.mark.parametrize("name", JUDGED)
-def test_judges_and_persons_are_never_on_both_sides(prepared: PreparedExperiment, name: str) -> None:
-    data = prepared.datasets[name]
-    judged = data.judged
-    assert judged is not None
-    for repetition in range(prepared.experiment.repetitions):
-        tested = []
-        for train, test in split(data, 0.0, repetition):
-            assert not {*judged.judges[train]} & {*judged.judges[test]}
-            assert not {*judged.persons[train]} & {*judged.persons[test]}
-            tested += [*judged.persons[test]]
-        assert sorted(tested) == sorted({*judged.persons})
-
-
-def blocks(
-    prepared: PreparedExperiment, data: PreparedDataset, bias: str, beta: float
-) -> Iterator[tuple[np.ndarray, ...]]:
-    for fold in draw_folds(data, Block(data.entry.name, bias, beta, 0)):
-        truth = fold.tests[ORIGINAL].truth
-        yield fold.train.codes, fold.train.y, truth.y, fold.tests[ORIGINAL].seen.codes
-
-
-@pytest.mark.real_data
-@pytest.mark.parametrize("name", JUDGED)
-def test_no_judged_label_is_tested_and_no_true_one_is_trained_on(
-    prepared: PreparedExperiment, name: str
-) -> None:
-    data = prepared.datasets[name]
-    judged, label = data.judged, data.test.schema.label
-    assert judged is not None
-    labels = data.test.codes[:, data.test.schema.label_index]
-    other_judgement = replace(data, judged=replace(judged, favorable=~judged.favorable))
-    other_truth = replace(data, test=data.test.with_column(label, 1 - labels))
-    for own, judgement, truth in zip(
-        *(blocks(prepared, made, "judged", 1.0) for made in (data, other_judgement, other_truth)),
-        strict=True,
-    ):
-        np.testing.assert_array_equal(own[0], truth[0])
-        np.testing.assert_array_equal(own[1], ~judgement[1])
-        np.testing.assert_array_equal(own[2], judgement[2])
-        np.testing.assert_array_equal(own[2], ~truth[2])
-        np.testing.assert_array_equal(own[3], judgement[3])
-        np.testing.assert_array_equal(own[3], truth[3])
-    # No planted bias knows what people judged.
-    for bias in real_bias.biases()[name][2:]:
-        for own, judgement in zip(
-            *(blocks(prepared, made, bias, 1.0) for made in (data, other_judgement)), strict=True
-        ):
-            np.testing.assert_array_equal(own[0], judgement[0])
 
 
 def test_where_people_draw_the_line_is_as_was_said_before_the_run() -> None:
