@@ -4,7 +4,6 @@ The meaning of a column is never guessed. If the favorable value, a group or the
 certain, an error says how to name them.
 """
 
-import functools
 import hashlib
 import math
 import shlex
@@ -327,21 +326,17 @@ def select(score: NDArray[np.float64], rules: Mapping[str, float]) -> tuple[NDAr
 
 def _crossed(groups: pd.DataFrame) -> pd.Series:
     """Return attributes crossed into one: values such as ``"Female × Black"``, the name ``"sex × race"``."""
-    attributes = [*map(str, groups)]
-    if len(attributes) < 2:
-        got = attributes[0]
-        raise ExperimentError("There is nothing to cross", expected="two or more columns", got=got)
-    crossed = functools.reduce(
-        lambda one, other: one + CROSSED + other, (groups[name] for name in attributes)
-    )
+    first, *others = attributes = [*map(str, groups)]
+    if not others:
+        raise ExperimentError("There is nothing to cross", expected="two or more columns", got=first)
+    crossed: pd.Series = groups[first].str.cat(groups[others], sep=CROSSED)
     # "a" and "b × c" must not become one group with "a × b" and "c".
     if crossed.nunique() < len(groups.drop_duplicates()):
+        doubtful = (repr(v) for name in attributes for v in groups[name].unique() if CROSSED in v)
         raise DataError(
             "Crossed groups would have the same name",
             expected=f"values without {CROSSED!r}",
-            got=", ".join(repr(v) for name in attributes for v in groups[name].unique() if CROSSED in v)[
-                :200
-            ],
+            got=", ".join(doubtful)[:200],
             remedy="rename these values",
         )
     if (name := CROSSED.join(attributes)) in attributes:

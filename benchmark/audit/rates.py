@@ -313,5 +313,5 @@ def _p_value(metric: str, group: Group, other: Group) -> float:
         total = number + int(other.predicted_positives)
         return float(binomtest(number, total).pvalue) if total else 1.0
     part, whole = _COUNTED[metric]
-    cells = [[getattr(g, part), getattr(g, whole) - getattr(g, part)] for g in (group, other)]
+    cells = np.array([[getattr(g, part), getattr(g, whole) - getattr(g, part)] for g in (group, other)])
     return float(fisher_exact(cells)[1])
