@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 import sys
 from collections.abc import Iterator
+from dataclasses import fields
 from pathlib import Path
 
 from benchmark.cli.common import EXIT_INTERRUPTED, EXIT_OK, Options, file_options
@@ -25,8 +26,8 @@ def add_options(option: Options) -> None:
     option("--prediction COLUMN", "predictions")
     option("--score COLUMN", "scores, higher for rows that are more likely favorable")
     option("--threshold SCORE", "without predictions: select rows from this score on", type=float)
-    option("--top-k K", "or select the K highest scores", type=int)
-    option("--top-percent P", "or select the highest P percent of the scores", type=float)
+    option("--top-k K", "or select the K highest scores", type=int, dest="k")
+    option("--top-percent P", "or select the highest P percent of the scores", type=float, dest="percent")
     option("--sensitive COLUMN,...", "columns whose values are the groups")
     option("--intersections", "also audit the intersections of all sensitive columns")
     option("--favorable VALUE", "favorable label and prediction; default: 1, true or yes")
@@ -75,21 +76,12 @@ def execute(options: argparse.Namespace) -> int:
     frame = read_predictions(options.file, named=named - {None}, known=_known(options), **reading)
     if options.where is not None:
         frame = rows_where(frame, options.where)
-    shared = (
-        *("label", "prediction", "score", "weight", "strata", "threshold", "intersections"),
-        *("favorable", "favorable_prediction"),
-    )
-    known = {*map(str, frame.columns)}.__contains__
-    columns = Columns(
-        sensitive=values_in_list(options.sensitive, known, "sensitive"),
-        features=values_in_list(options.features, known, "features"),
-        k=options.top_k,
-        percent=options.top_percent,
-        **{name: getattr(options, name) for name in shared},
-    )
+    columns = {field.name: getattr(options, field.name) for field in fields(Columns)}
+    for name in ("sensitive", "features"):
+        columns[name] = values_in_list(columns[name], {*map(str, frame.columns)}.__contains__, name)
     result = audit_predictions(
         frame,
-        columns,
+        Columns(**columns),
         reference=options.reference,
         tau=options.tau,
         metrics=options.metrics and values_in_list(options.metrics, ().__contains__, "metrics"),
