@@ -119,8 +119,8 @@ class _Sampling(PreProcessing):
         return empty_cell(counts, "so there is no row to copy", independent_counts(counts) > 0)
 
     def _prepare(self, train: Table, tools: Tools) -> Prepared:
-        counts, pick, chosen = cell_counts(train), self._picker(train, tools), []
-        wanted = independent_counts(counts)
+        counts, pick = cell_counts(train), self._picker(train, tools)
+        wanted, chosen = independent_counts(counts), list[NDArray[np.intp]]()
         for (d, y), count in np.ndenumerate(counts):
             if count:
                 rows = np.flatnonzero((train.deprived == bool(d)) & (train.y == bool(y)))
