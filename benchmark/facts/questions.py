@@ -13,25 +13,7 @@ import numpy as np
 import pandas as pd
 
 from benchmark.columns import BLIND, GOAL_METRICS, GOALS, KNOWS, ORIGINAL, RESTORE
-from benchmark.facts.model import (
-    Answers,
-    Constant,
-    Decisions,
-    Estimate,
-    Frontier,
-    Gap,
-    Hidden,
-    HiddenRow,
-    Level,
-    Missing,
-    Rank,
-    Ranks,
-    Reason,
-    Regret,
-    Shares,
-    Standing,
-    Values,
-)
+from benchmark.facts import model
 from benchmark.runs.analysis import RunStatistics
 from benchmark.runs.manifest import Manifest
 from benchmark.runs.report_frames import Scenario, records
@@ -74,7 +56,7 @@ def scenario_answers(
     results: pd.DataFrame,
     criteria: Criteria,
     resampling: Resampling | None,
-) -> tuple[Answers, ...]:
+) -> tuple[model.Answers, ...]:
     """Return the answers of a scenario, goal by goal.
 
     ``answers`` are :func:`~benchmark.statistics.answers.answer_table` with a column ``knows``. ``knows`` has
@@ -83,7 +65,7 @@ def scenario_answers(
     rows, planted = scenario.rows(answers), scenario.dataset.planted(scenario.bias)
     results = scenario.rows(results[results["metric"] == DISCRIMINATION])
     changes = records(level_changes(results, baseline, resampling)) if baseline else ()
-    effects = {row.level: Estimate.of(row, "change") for row in changes}
+    effects = {row.level: model.Estimate.of(row, "change") for row in changes}
     goals: tuple[Any, ...] = GOALS
     found = []
     for goal in goals:
@@ -102,24 +84,26 @@ def scenario_answers(
                 for level in telling
             )
             metric, highest = GOAL_METRICS[goal], planted.highest(telling)
-            found.append(Answers(goal=goal, metric=metric, highest=highest, levels=levels))
+            found.append(model.Answers(goal=goal, metric=metric, highest=highest, levels=levels))
     return tuple(found)
 
 
-def why_unanswered(run: Manifest, scenario: Scenario, answers: pd.DataFrame) -> Reason | None:
+def why_unanswered(run: Manifest, scenario: Scenario, answers: pd.DataFrame) -> model.Reason | None:
     """Return why a scenario has no answer for the goal to restore; None if it has one."""
     if (scenario.rows(answers)["goal"] == RESTORE).any():
         return None
     if not run.experiment.paired_betas:
-        return Reason(code="levels_not_paired")
+        return model.Reason(code="levels_not_paired")
     if scenario.test != ORIGINAL:
-        return Reason(code="no_clean_model_on_test")
+        return model.Reason(code="no_clean_model_on_test")
     if run.metric(GOAL_METRICS[RESTORE]) is None:
-        return Reason(code="distance_not_measured")
-    return Reason(code="nothing_planted")
+        return model.Reason(code="distance_not_measured")
+    return model.Reason(code="nothing_planted")
 
 
-def _level(rows: list[Any], baseline: str, knows: Sequence[str], criteria: Criteria, **known: Any) -> Level:
+def _level(
+    rows: list[Any], baseline: str, knows: Sequence[str], criteria: Criteria, **known: Any
+) -> model.Level:
     def own(row: Any) -> bool:  # compared with a learner of its own
         return bool(row.baseline != baseline)
 
@@ -143,21 +127,23 @@ def _level(rows: list[Any], baseline: str, knows: Sequence[str], criteria: Crite
     for row in rows:
         for choice in row.choice.split():
             taken.setdefault((choice, row.knows), row)
-    return Level(
+    return model.Level(
         **known,
-        reason=Reason(code=reason) if reason else None,
+        reason=model.Reason(code=reason) if reason else None,
         detectable=criteria.margin + float(np.median(halves)) if halves else None,
-        constant=Constant(accuracy=constants[0][0], accepts=constants[0][1]) if constants else None,
+        constant=model.Constant(accuracy=constants[0][0], accepts=constants[0][1]) if constants else None,
         floor=techniques[0].accuracy_floor if techniques else None,
         techniques=tuple(
-            Standing.from_record(
+            model.Standing.from_record(
                 row,
                 baseline=row.baseline if several and row.role != BASELINE else None,
                 verdict=row.verdict or None,
                 reason=_reason(row, of_level=reason),
                 remarks=tuple(_remarks(row)),
-                gain=Estimate(mean=row.improvement, low=row.simultaneous_low, high=row.simultaneous_high),
-                accepted=Shares(
+                gain=model.Estimate(
+                    mean=row.improvement, low=row.simultaneous_low, high=row.simultaneous_high
+                ),
+                accepted=model.Shares(
                     all=row.accepted, deprived=row.accepted_deprived, favored=row.accepted_favored
                 ),
                 repetitions=row.n,
@@ -170,12 +156,12 @@ def _level(rows: list[Any], baseline: str, knows: Sequence[str], criteria: Crite
     )
 
 
-def _reason(row: Any, of_level: str) -> Reason | None:
+def _reason(row: Any, of_level: str) -> model.Reason | None:
     """Return the reason of a verdict, with the numbers that decided it, if it is not the level's reason."""
     if not row.reason:
         # Techniques with a learner of their own may have an answer where the others have none.
         differs = row.role == "technique" and row.level_reason not in ("", of_level)
-        return Reason(code=row.level_reason) if differs else None
+        return model.Reason(code=row.level_reason) if differs else None
     args: dict[str, object] = {}
     match row.reason:
         case "constant":
@@ -192,7 +178,7 @@ def _reason(row: Any, of_level: str) -> Reason | None:
             args = {"samples": int(row.splits)}
         case "not_recorded":
             args = {"shares": math.isnan(row.accepted)}
-    return Reason(code=row.reason, args=args)
+    return model.Reason(code=row.reason, args=args)
 
 
 def _constant(row: Any) -> dict[str, object]:
@@ -226,24 +212,26 @@ def _limit(row: Any) -> dict[str, object]:
     return {"verb": verb, "group": group, "of": of, "share": share, "reference": reference}
 
 
-def _remarks(row: Any) -> Iterator[Reason]:
+def _remarks(row: Any) -> Iterator[model.Reason]:
     """Yield what the numbers of a technique hide, besides the reason of its verdict."""
     if row.n_degenerate and row.reason != "constant":
-        yield Reason(code="constant", args=_constant(row))
+        yield model.Reason(code="constant", args=_constant(row))
     elif row.below_constant and row.reason != "below_constant":
-        yield Reason(code="below_constant", args={"accuracy": row.accuracy, "floor": row.constant_accuracy})
+        yield model.Reason(
+            code="below_constant", args={"accuracy": row.accuracy, "floor": row.constant_accuracy}
+        )
     elif row.one_group and row.reason != "one_group":
-        yield Reason(code="one_group", args=_one_group(row))
+        yield model.Reason(code="one_group", args=_one_group(row))
     if row.missing and row.reason != "incomplete":
-        yield Reason(code="incomplete", args={"samples": row.n, "of": row.n + row.missing})
+        yield model.Reason(code="incomplete", args={"samples": row.n, "of": row.n + row.missing})
     if abs(row.distance - abs(row.value)) > _SHOWN:
-        yield Reason(code="either_sign", args={"distance": row.distance})
+        yield model.Reason(code="either_sign", args={"distance": row.distance})
     if _falls(row):
         code = "levels_down" if row.levels_down else "accepts_fewer"
         args = {"share": row.accepted_deprived, "before": row.baseline_accepted_deprived}
-        yield Reason(code=code, args=args)
+        yield model.Reason(code=code, args=args)
     if getattr(row, "frontier", None) == INSIDE:  # where the run recorded one
-        yield Reason(code="inside_frontier")
+        yield model.Reason(code="inside_frontier")
 
 
 def _falls(row: Any) -> bool:
@@ -268,7 +256,7 @@ def tried(run: Manifest, rows: pd.DataFrame) -> tuple[str, ...]:
     return tuple(name for name in run.titles if name in names)
 
 
-def values(statistics: RunStatistics, scenario: Scenario) -> tuple[Values, ...]:
+def values(statistics: RunStatistics, scenario: Scenario) -> tuple[model.Values, ...]:
     """Return every metric of a scenario, by level of bias and technique."""
     techniques = tried(statistics.run, scenario.rows(statistics.everything))
     levels = list(scenario.telling_levels(statistics.run.levels))
@@ -293,7 +281,7 @@ def values(statistics: RunStatistics, scenario: Scenario) -> tuple[Values, ...]:
             passed = verdicts["verdict"].reindex(cells).isin(WITHIN_LIMITS)
         letters = np.select([better & passed, better, worse], ["b", "r", "w"], ".")
         found.append(
-            Values(
+            model.Values(
                 metric=metric,
                 mean=grid(of["mean"]),
                 low=grid(of["ci_low"]),
@@ -308,7 +296,7 @@ def values(statistics: RunStatistics, scenario: Scenario) -> tuple[Values, ...]:
     return tuple(found)
 
 
-def decisions(statistics: RunStatistics, scenario: Scenario) -> tuple[Decisions, ...]:
+def decisions(statistics: RunStatistics, scenario: Scenario) -> tuple[model.Decisions, ...]:
     """Return the decisions of each technique at each level of bias, the nearest to the clean model first."""
     restored = scenario.rows(statistics.restoration)
     if restored.empty:
@@ -321,33 +309,33 @@ def decisions(statistics: RunStatistics, scenario: Scenario) -> tuple[Decisions,
         answer, given = known.get((level, name)), of_metric.get("given_back")
         helps = answer is not None and answer.verdict in WITHIN_LIMITS
         found.append(
-            Decisions(
+            model.Decisions(
                 level=float(str(level)),
                 technique=str(name),
                 role=answer.role if answer else "technique",
                 restores=helps and given is not None and given.beyond_refit_low > 0,
-                values={metric: Estimate.of(row, "value") for metric, row in of_metric.items()},
+                values={metric: model.Estimate.of(row, "value") for metric, row in of_metric.items()},
                 refit_biased={metric: row.refit_biased for metric, row in of_metric.items()},
             )
         )
 
-    def order(entry: Decisions) -> tuple[float, bool, float]:
-        distance = entry.values.get("restoration_distance", Estimate()).mean
+    def order(entry: model.Decisions) -> tuple[float, bool, float]:
+        distance = entry.values.get("restoration_distance", model.Estimate()).mean
         return -entry.level, entry.role != "baseline", math.inf if distance is None else distance
 
     return tuple(sorted(found, key=order))
 
 
-def gaps(statistics: RunStatistics) -> tuple[Gap, ...]:
+def gaps(statistics: RunStatistics) -> tuple[model.Gap, ...]:
     """Return the gaps in each rate; none if the run told groups of one attribute apart."""
     return tuple(
-        Gap.from_record(row, scenario=i, change=Estimate.of(row, "difference"))
+        model.Gap.from_record(row, scenario=i, change=model.Estimate.of(row, "difference"))
         for i, scenario in enumerate(statistics.scenarios)
         for row in records(scenario.rows(statistics.groups))
     )
 
 
-def frontiers(statistics: RunStatistics, scenario: Scenario) -> tuple[Frontier, ...]:
+def frontiers(statistics: RunStatistics, scenario: Scenario) -> tuple[model.Frontier, ...]:
     """Return the frontier at each level of bias of a scenario; none if the run recorded none."""
     curves = curves_of(statistics.frontier, scenario.key)
     if curves.empty:
@@ -356,7 +344,7 @@ def frontiers(statistics: RunStatistics, scenario: Scenario) -> tuple[Frontier, 
     untreated = {*statistics.unconstrained, *statistics.run.learners}  # with the names of facts
     inside = gaps[(gaps["standing"] == INSIDE) & ~gaps["technique"].isin(untreated)]
     return tuple(
-        Frontier(
+        model.Frontier(
             level=float(str(level)),
             discrimination=tuple(points[DISCRIMINATION]),
             accuracy=tuple(points[ACCURACY]),
@@ -366,20 +354,20 @@ def frontiers(statistics: RunStatistics, scenario: Scenario) -> tuple[Frontier, 
     )
 
 
-def regrets(statistics: RunStatistics) -> tuple[Regret, ...]:
+def regrets(statistics: RunStatistics) -> tuple[model.Regret, ...]:
     """Return the mean regrets over techniques and datasets; none if no settings were tuned."""
     table = statistics.regret
     return tuple(
-        Regret.from_record(row, beyond=row.breaks, beyond_oracle=row.breaks_oracle)
+        model.Regret.from_record(row, beyond=row.breaks, beyond_oracle=row.breaks_oracle)
         for row in records(table[(table["technique"] == "") & (table["dataset"] == "")])
     )
 
 
-def missing(failures: pd.DataFrame) -> tuple[Missing, ...]:
+def missing(failures: pd.DataFrame) -> tuple[model.Missing, ...]:
     """Return each status and reason with its number of results or values, the most frequent first."""
     alike = failures["reason"].map(lambda reason: _NUMBERS.sub("#", reason))
     groups = [
-        Missing(
+        model.Missing(
             status=str(status),
             reason=rows["reason"].iloc[0],
             count=len(rows),
@@ -393,7 +381,7 @@ def missing(failures: pd.DataFrame) -> tuple[Missing, ...]:
     return tuple(sorted(groups, key=lambda group: -group.count))
 
 
-def ranks(statistics: RunStatistics) -> tuple[Ranks, ...]:
+def ranks(statistics: RunStatistics) -> tuple[model.Ranks, ...]:
     """Return the ranks in each metric, of techniques that know as much, over all datasets that had them."""
     pooled = statistics.ranks[statistics.ranks["over"] == "dataset level"]
     cells, where = statistics.intervals[[*WHERE, "metric"]], list(SCENARIO[1:])
@@ -413,7 +401,7 @@ def ranks(statistics: RunStatistics) -> tuple[Ranks, ...]:
         datasets = tuple(name for name in asked if name in set(keys["dataset"]))
         needed = int(table["datasets_needed"].iloc[0]) if table["mean_rank"].count() > 1 else 0
         found.append(
-            Ranks(
+            model.Ranks(
                 metric=metric,
                 knows=knows,
                 datasets=datasets,
@@ -422,7 +410,7 @@ def ranks(statistics: RunStatistics) -> tuple[Ranks, ...]:
                 p=float(table["p_f"].iloc[0]),
                 needed=needed if needed > len(datasets) else 0,
                 techniques=tuple(
-                    Rank.from_record(
+                    model.Rank.from_record(
                         row,
                         constant=row.reason == "constant",
                         usable=row.technique not in useless,
@@ -434,7 +422,7 @@ def ranks(statistics: RunStatistics) -> tuple[Ranks, ...]:
     return tuple(found)
 
 
-def hidden(statistics: RunStatistics) -> Hidden | None:
+def hidden(statistics: RunStatistics) -> model.Hidden | None:
     """Return the effect of hidden bias on the answers of a run with one dataset and one bias.
 
     For other kinds of bias than the measured one it is not known. Other runs have none.
@@ -446,28 +434,28 @@ def hidden(statistics: RunStatistics) -> Hidden | None:
     (dataset,) = run.datasets
     (bias,) = dataset.bias
     if bias.kind != HIDDEN_KIND:
-        return Hidden(reason=Reason(code="hidden_kind_not_measured", args={"kind": bias.kind}))
+        return model.Hidden(reason=model.Reason(code="hidden_kind_not_measured", args={"kind": bias.kind}))
     if not run.experiment.overlaps:
         return None
     table, dose, found = hidden_bias_table(), bias.added(bias.highest(levels)), dataset.hidden_dose
     shown: tuple[float, ...] = ()
     if found is None:
-        reason, shown = Reason(code="hidden_unknown"), _EXAMPLES
+        reason, shown = model.Reason(code="hidden_unknown"), _EXAMPLES
     elif found < _BELOW_ZERO:
-        reason = Reason(code="hidden_below_zero", args={"hidden": found})
+        reason = model.Reason(code="hidden_below_zero", args={"hidden": found})
     elif found > (most := greatest_hidden(table)):
-        reason = Reason(code="hidden_not_measured", args={"hidden": found, "most": most})
+        reason = model.Reason(code="hidden_not_measured", args={"hidden": found, "most": most})
     else:
-        reason, shown = Reason(code="hidden_known", args={"hidden": found}), (found,)
+        reason, shown = model.Reason(code="hidden_known", args={"hidden": found}), (found,)
     rates = dataset.entry.true_rates
-    return Hidden(
+    return model.Hidden(
         reason=reason,
         recorded_gap=dataset.recorded_gap,
         true_gap=None if rates is None else rates["favored"] - rates["deprived"],
         classifier=HIDDEN_CLASSIFIER,
         others=tuple(name for name in run.classifiers if name != HIDDEN_CLASSIFIER),
         rows=tuple(
-            HiddenRow.from_record(row, agreement=Estimate.of(row, "tau"), by_chance=row.ceiling)
+            model.HiddenRow.from_record(row, agreement=model.Estimate.of(row, "tau"), by_chance=row.ceiling)
             for goal in GOALS
             for at in shown
             if (row := row_at(table, goal, at, dose))

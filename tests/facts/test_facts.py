@@ -15,10 +15,8 @@ from benchmark.facts import Facts, facts_of, first_facts
 from benchmark.facts.model import Level, Reason, Standing
 from benchmark.runs.analysis import folder_statistics, run_statistics
 from benchmark.runs.manifest import GroupSizes
-from benchmark.statistics.recommendation import BASELINE_CONSTANT, NOT_RESTORED, REASONS, VERDICTS
-from benchmark.wording import reason_text, vocabulary
+from benchmark.statistics.recommendation import VERDICTS
 from tests.helpers import two_goals
-from tests.helpers.planted_folder import write_planted_folder
 from tests.helpers.statistics_folder import write_folder
 
 
@@ -131,33 +129,6 @@ def test_a_run_without_statistics_has_the_same_answers(facts: Facts) -> None:
     assert [scenario.answers for scenario in first.scenarios] == [
         scenario.answers for scenario in facts.scenarios
     ]
-
-
-def test_every_verdict_and_reason_has_words() -> None:
-    words = vocabulary()
-    assert set(words["verdict"]) == set(VERDICTS)
-    codes = {code for codes in REASONS.values() for code in codes if code}
-    codes |= {*NOT_RESTORED, BASELINE_CONSTANT}
-    assert codes <= set(words["reason"])
-    for kind in ("verdict", "reason"):
-        for code, forms in words[kind].items():
-            assert {"label", "clause", "meaning"} <= set(forms), code
-
-
-def test_the_reasons_of_a_run_can_be_worded(tmp_path: Path) -> None:
-    from benchmark.runs.analysis import folder_statistics
-
-    facts = facts_of(folder_statistics(write_planted_folder(tmp_path)))
-    reasons: list[Reason] = []
-    for scenario in facts.scenarios:
-        for answers in scenario.answers:
-            for at in answers.levels:
-                for row in at.techniques:
-                    reasons += [*([row.reason] if row.reason else []), *row.remarks]
-    assert {reason.code for reason in reasons} >= {"constant", "below_constant"}
-    for reason in reasons:
-        for form in ("label", "clause"):
-            assert reason_text(reason, form)
 
 
 def test_a_second_way_of_doing_nothing_is_told_apart_by_its_learner(tmp_path: Path) -> None:

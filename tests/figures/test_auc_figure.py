@@ -14,11 +14,9 @@ from matplotlib.figure import Figure
 
 from benchmark.figures.lists import run_figures
 from benchmark.figures.rows import AUC_METRICS, auc_rows, draw_auc
-from benchmark.figures.style import render
 from benchmark.metrics import Predictions, measure
 from benchmark.report.folder import write_summary_and_figures
 from benchmark.runs.manifest import metric_description
-from benchmark.text.writing import FORMATS
 from tests.helpers.figure_checks import cut_off, overlapping, texts_of
 from tests.helpers.made_up_runs import COMPAS, TECHNIQUES, sample_run
 from tests.helpers.marks import nightly_but
@@ -138,13 +136,6 @@ def test_sizes_and_missing_values_are_said() -> None:
     assert f"Male (n = {sizes.iloc[0]:,})" in text
     assert "Without a value (failures.csv says why): Technique with a rather long name 0." in text
     assert TITLE in text
-
-
-@pytest.mark.nightly
-def test_the_same_frame_gives_the_same_bytes() -> None:
-    frame = measured(1, SEXES)
-    for file_format in FORMATS:
-        assert render(draw_auc(frame, TITLE), file_format) == render(draw_auc(frame, TITLE), file_format)
 
 
 def test_a_run_that_measured_auc_draws_it(tmp_path: Path) -> None:

@@ -20,7 +20,6 @@ from benchmark.figures import Choice, marks
 from benchmark.figures.heat import draw_heat, short_number
 from benchmark.figures.lists import statistics_figures
 from benchmark.figures.rows import draw_forest, draw_ranks
-from benchmark.figures.style import render
 from benchmark.figures.tradeoff import draw_pareto, place_labels
 from benchmark.runs.analysis import RunStatistics, folder_statistics, run_statistics
 from benchmark.runs.finished import RunFrames
@@ -70,15 +69,6 @@ def test_all_figures_are_drawn_by_their_names() -> None:
         *(f"forest_{dataset}__{metric}" for dataset in ("one", "two") for metric in METRICS),
         *("pareto_one", "pareto_two", "ranks_one__two"),
     ]
-
-
-@pytest.mark.nightly
-def test_the_same_figure_has_the_same_bytes_and_no_script() -> None:
-    own = statistics(2)
-    for file_format in ("pdf", "png", "svg"):
-        first, second = (render(draw_heat(own, "accuracy", "original"), file_format) for _ in range(2))
-        assert first == second
-    assert b"<script" not in first
 
 
 # ---------------------------------------------------------------------------------------- what is shown

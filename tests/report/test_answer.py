@@ -33,6 +33,7 @@ from benchmark.text.terminal import as_text, print_markdown
 from benchmark.wording import LINES, answer_text, macro, render
 from benchmark.wording.overview import overview
 from tests.helpers.facts import answers, estimate, small_facts, standing, whole_facts
+from tests.helpers.snapshots import read_texts, write_texts
 
 SNAPSHOT = Path(__file__).with_name("answers.txt")
 BASELINE = standing("none", 0.3, role="baseline")
@@ -362,19 +363,13 @@ TEXTS: dict[str, Callable[[], str]] = {
 }
 
 
-def snapshots() -> dict[str, str]:
-    """Return the texts of the file by the names of their cases."""
-    _, *parts = re.split(r"^#### (.*)\n", SNAPSHOT.read_text(encoding="utf-8"), flags=re.MULTILINE)
-    return dict(zip(parts[::2], parts[1::2], strict=True))
-
-
 @pytest.mark.parametrize("name", TEXTS)
 def test_what_is_printed_is_in_the_file(name: str) -> None:
-    assert TEXTS[name]().splitlines() == snapshots()[name].splitlines()
+    assert TEXTS[name]().splitlines() == read_texts(SNAPSHOT)[name].splitlines()
 
 
 def test_the_file_has_no_other_texts() -> None:
-    assert [*snapshots()] == [*TEXTS]
+    assert [*read_texts(SNAPSHOT)] == [*TEXTS]
 
 
 def test_what_harms_for_one_goal_is_counted_so() -> None:
@@ -456,4 +451,4 @@ def test_lines_of_python_are_promised_where_there_are_some() -> None:
 
 
 if __name__ == "__main__":
-    SNAPSHOT.write_text("".join(f"#### {name}\n{text()}" for name, text in TEXTS.items()), encoding="utf-8")
+    write_texts(SNAPSHOT, TEXTS)
