@@ -177,8 +177,6 @@ def load_experiment_file(
     experiment of planted bias. An UnknownNameError says that there is no such file. An ExperimentError says
     that it is not TOML, is of another kind, or breaks rules, and names file, fields, rules and values.
     """
-    from pydantic import ValidationError
-
     path = find_declaration("experiments", str(name_or_path))
     content = read_declaration("experiments", path)
     declared_kind = content.get("kind")
@@ -189,16 +187,23 @@ def load_experiment_file(
             got=f"kind = {declared_kind!r}" if declared_kind else "no field 'kind'",
             remedy=f"{_COMMANDS[declared_kind]} {name_or_path}",
         )
-    content = with_paths(content, path.parent)
+    remedy = (
+        "correct these fields; docs/adding/experiment_fields.md explains each, and "
+        f"{list_declarations('experiments')[kind or 'smoke']} is an example"
+    )
+    return checked(model, with_paths(content, path.parent), f"The experiment file {path}", remedy)
+
+
+def checked(model: type[M], content: dict[str, Any], file: str, remedy: str) -> M:
+    """Return the content of a file as its model; an ExperimentError names fields, rules and values."""
+    from pydantic import ValidationError
+
     try:
         return model.model_validate(content)
     except ValidationError as error:
         rules = broken_rules(error, model, content)
-        raise ExperimentError(
-            f"The experiment file {path} breaks {count_of(rules)}:\n  " + "\n  ".join(rules),
-            remedy="correct these fields; docs/adding/experiment_fields.md explains each, and "
-            f"{list_declarations('experiments')[kind or 'smoke']} is an example",
-        ) from None
+        text = f"{file} breaks {count_of(rules)}:\n  " + "\n  ".join(rules)
+        raise ExperimentError(text, remedy=remedy) from None
 
 
 def with_paths(content: dict[str, Any], folder: Path | None) -> dict[str, Any]:

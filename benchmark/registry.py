@@ -4,6 +4,7 @@ No list of names is kept by hand. A registry imports every module of its package
 other installed packages, then the files that a user loads.
 """
 
+import contextlib
 import hashlib
 import importlib
 import importlib.util
@@ -154,7 +155,8 @@ def load_plugin(path: str | Path) -> dict[str, tuple[str, ...]]:
         registry._discover()  # built-in names first, so that the plugin is to blame for a name taken twice
     before = [dict(registry._items) for registry in _REGISTRIES]
     try:
-        _run_file(file)
+        with contextlib.chdir(Path.cwd()):  # it may change the folder that other paths are relative to
+            _run_file(file)
     except (Exception, SystemExit) as problem:
         for registry, items in zip(_REGISTRIES, before, strict=True):
             registry._items = items

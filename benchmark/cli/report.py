@@ -1,7 +1,6 @@
 """``betabench report``: a page on which technique holds up at which level of bias, and how sure that is."""
 
 import argparse
-import contextlib
 import gc
 from pathlib import Path
 
@@ -49,9 +48,8 @@ def execute(options: argparse.Namespace) -> int:
     from benchmark.text.writing import figure_formats
     from benchmark.wording import answer_text
 
-    with contextlib.chdir(Path.cwd()):  # a plugin may change the folder that other paths are relative to
-        for plugin in options.plugins:
-            load_plugin(plugin)
+    for plugin in options.plugins:
+        load_plugin(plugin)
     gc.freeze()  # imported modules stay, so the collector need not search them again and again
     formats = figure_formats(options.formats)
     warning = unfinished_run(options.folder)

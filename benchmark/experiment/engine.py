@@ -10,9 +10,9 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, Literal, Protocol, TypeAlias
 
-from pydantic import BaseModel, Field, StrictBool, StrictFloat, StrictInt, StrictStr, ValidationError
+from pydantic import BaseModel, Field, StrictBool, StrictFloat, StrictInt, StrictStr
 
-from benchmark.declarations import read_toml
+from benchmark.declarations import checked, read_toml
 from benchmark.errors import ExperimentError
 from benchmark.experiment.pool import ONE_THREAD, PRELOADED, Finished, Handler, Limits, Pool, Task, is_alone
 from benchmark.experiment.versions import processor
@@ -129,15 +129,8 @@ class Cluster(BaseModel):
 def load_cluster(path: Path) -> Cluster:
     """Return the checked content of a cluster file in TOML; an ExperimentError says what is wrong with it."""
     content = read_toml(path, "cluster file", ExperimentError, "docs/cluster.md has an example")
-    try:
-        return Cluster.model_validate(content)
-    except ValidationError as error:
-        problems = [f"{'.'.join(map(str, p['loc']))}: {p['msg']}" for p in error.errors(include_url=False)]
-        raise ExperimentError(
-            f"The cluster file {path} breaks a rule",
-            got="; ".join(problems),
-            remedy="correct the named fields; docs/cluster.md has an example",
-        ) from error
+    remedy = "correct the named fields; docs/cluster.md has an example"
+    return checked(Cluster, content, f"The cluster file {path}", remedy)
 
 
 @contextlib.contextmanager

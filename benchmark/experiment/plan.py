@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import contextlib
 import itertools
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
@@ -27,8 +26,7 @@ from benchmark.bias.cpt import deprived_edits
 from benchmark.columns import ORIGINAL, TEST_TITLES, TRUTH, UNTREATED, Test
 from benchmark.data.card import Card, load_card
 from benchmark.declarations import (
-    broken_rules,
-    count_of,
+    checked,
     load_experiment_file,
     read_toml,
     title_of,
@@ -443,13 +441,7 @@ def load_bias(kind_or_path: str) -> Bias:
         return make_bias(kind_or_path)
     path = Path(kind_or_path).expanduser()
     content = read_toml(path, "bias file", ExperimentError, _BIAS_EXAMPLE)
-    try:
-        return BiasEntry.model_validate(content).to_bias()
-    except ValidationError as error:
-        rules = broken_rules(error, BiasEntry, content)
-        raise ExperimentError(
-            f"The bias file {path} breaks {count_of(rules)}:\n  " + "\n  ".join(rules), remedy=_BIAS_EXAMPLE
-        ) from None
+    return checked(BiasEntry, content, f"The bias file {path}", _BIAS_EXAMPLE).to_bias()
 
 
 @dataclass(frozen=True)
@@ -526,9 +518,8 @@ def load_plugins(experiment: Experiment, more: Iterable[str] = ()) -> tuple[str,
     """Load an experiment's plugins, and more; return their absolute paths, or raise a PluginError."""
     paths = (str(Path(plugin).expanduser().resolve()) for plugin in (*experiment.plugins, *more))
     plugins = tuple(dict.fromkeys(paths))
-    with contextlib.chdir(Path.cwd()):  # a plugin may change the folder that other paths are relative to
-        for plugin in plugins:
-            load_plugin(plugin)
+    for plugin in plugins:
+        load_plugin(plugin)
     return plugins
 
 
