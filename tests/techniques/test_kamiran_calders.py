@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
-from benchmark.classifiers import make_classifier, naive_bayes_ranker
+from benchmark.classifiers import naive_bayes_ranker
 from benchmark.conformance import example_table
 from benchmark.data.table import Table
 from benchmark.errors import TechniqueError
@@ -15,9 +17,11 @@ from benchmark.techniques import Prepared, Tools, get_technique
 from benchmark.techniques.base import cell_counts
 from benchmark.techniques.kamiran_calders import independent_counts
 from tests.helpers.tables import discrimination, table, tables
+from tests.helpers.techniques import tools
 
 # Ten applicants as in the publication's example: four of five men and two of five women are accepted.
 JOBS = table([0] * 5 + [1] * 5, [1, 1, 1, 1, 0, 0, 0, 1, 0, 1], list(range(5)) * 2)
+MIRRORED = table([1] * 5 + [0] * 5, [1, 1, 1, 1, 0, 0, 0, 1, 0, 1], list(range(5)) * 2)
 SCORES = np.array([0.9, 0.8, 0.7, 0.6, 0.4, 0.1, 0.5, 0.55, 0.2, 0.95])
 
 
@@ -47,15 +51,18 @@ def test_sizes_of_the_example() -> None:
     np.testing.assert_array_equal(independent_counts(cell_counts(JOBS)), [[2, 3], [2, 3]])
 
 
-def test_massaging_of_the_example() -> None:
-    # M = (5 × 4 - 5 × 2) / 10 = 1: the best rejected woman (row 6) and the worst accepted man (row 3).
-    changed = np.flatnonzero(prepare("massaging", JOBS, SCORES).table.y != JOBS.y)
-    np.testing.assert_array_equal(changed, [3, 6])
-
-
-def test_massaging_breaks_ties_by_row_order() -> None:
-    changed = np.flatnonzero(prepare("massaging", JOBS, np.full(10, 0.5)).table.y != JOBS.y)
-    np.testing.assert_array_equal(changed, [0, 5])
+@pytest.mark.parametrize(
+    ("data", "score", "expected"),
+    [
+        # M = (5 × 4 - 5 × 2) / 10 = 1: the best rejected woman (row 6) and the worst accepted man (row 3).
+        (JOBS, SCORES, [3, 6]),
+        (JOBS, np.full(10, 0.5), [0, 5]),  # ties keep the order of rows
+        (MIRRORED, SCORES, [3, 6]),  # the favored group is worse off
+    ],
+)
+def test_massaging_of_the_example(data: Table, score: np.ndarray, expected: list[int]) -> None:
+    changed = np.flatnonzero(prepare("massaging", data, score).table.y != data.y)
+    np.testing.assert_array_equal(changed, expected)
 
 
 def test_reweighing_to_the_favored_groups_rate_weights_favorable_rows_of_the_deprived_alone() -> None:
@@ -74,9 +81,9 @@ def test_the_ranker_can_be_chosen(name: str) -> None:
         seen.append(table)
         return naive_bayes_ranker(table)
 
-    tools = Tools(lambda c: make_classifier("c45").build(c, 0), ranker, np.random.default_rng(0))
+    given = replace(tools(), ranker=ranker)
     made = {
-        choice: get_technique(name, ranker=choice).prepare(data, tools).table.codes  # type: ignore[attr-defined]
+        choice: get_technique(name, ranker=choice).prepare(data, given).table.codes  # type: ignore[attr-defined]
         for choice in ("naive_bayes", "naive_bayes_blind", "classifier")
     }
     full, blind = seen  # the classifier needs no ranker
@@ -91,18 +98,9 @@ def test_the_ranker_can_be_chosen(name: str) -> None:
 
 
 def test_a_classifier_without_probabilities_cannot_rank() -> None:
-    tools = Tools(
-        lambda c: make_classifier("linear_svm").build(c, 0), naive_bayes_ranker, np.random.default_rng(0)
-    )
     technique = get_technique("massaging", ranker="classifier")
     with pytest.raises(TechniqueError, match=r"the ranker needs.*predict_proba.*Got: LinearSVC"):
-        technique.prepare(example_table(), tools)  # type: ignore[attr-defined]
-
-
-def test_massaging_helps_whichever_group_is_worse_off() -> None:
-    mirrored = table([1] * 5 + [0] * 5, [1, 1, 1, 1, 0, 0, 0, 1, 0, 1], list(range(5)) * 2)
-    changed = np.flatnonzero(prepare("massaging", mirrored, SCORES).table.y != mirrored.y)
-    np.testing.assert_array_equal(changed, [3, 6])
+        technique.prepare(example_table(), tools("linear_svm"))  # type: ignore[attr-defined]
 
 
 def test_reweighing_of_the_example() -> None:
