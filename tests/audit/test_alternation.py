@@ -502,18 +502,11 @@ def test_the_choices_of_rows_that_the_file_tells_have_its_numbers(data_dir: Path
     places = ["father_birth_country", "mother_birth_country", "birth_country", "previous_state"]
     # No other column holds a "?".
     gaps = [*places, "migration_msa", "migration_region", "migration_within_region", "migration_sunbelt"]
+    used = ["education", "union_member", "wage_per_hour", "weeks_worked", "employment_status", "sex", *gaps]
     rows = pd.read_csv(
         data_dir / "kdd_census" / "census-income.data.gz",
         names=list(load_card("kdd_census").source.column_names or ()),
-        usecols=[
-            *gaps,
-            "education",
-            "union_member",
-            "wage_per_hour",
-            "weeks_worked",
-            "employment_status",
-            "sex",
-        ],
+        usecols=used,
         skipinitialspace=True,
         dtype=str,
         keep_default_na=False,

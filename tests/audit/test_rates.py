@@ -208,7 +208,7 @@ def test_two_groups_of_which_nobody_is_selected_do_not_differ() -> None:
 
 @pytest.mark.parametrize("reference", ["majority", "minimum"])
 def test_p_values_are_adjusted_for_all_tests_of_the_attribute_once(reference: str) -> None:
-    # The groups a and d are equal: of equal tests, the second counts for one less, and must not profit.
+    # The groups c and d are equal: of equal tests, the second counts for one less, and must not profit.
     groups = predictions(a=(30, 15, 20, 65), b=(12, 30, 8, 27), c=(10, 2, 50, 9), d=(10, 2, 50, 9))
     found = rates(groups, reference).disparities
     compared = found[found["p_value"].notna()]
