@@ -2,51 +2,21 @@
 
 from __future__ import annotations
 
-import io
-import zipfile
+import re
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
-from benchmark.data.draft import draft
-from benchmark.data.draft_text import card_text
 from benchmark.data.files import read_frame, read_sheet
 from benchmark.data.load import load_dataset
-from benchmark.data.reading import DoubtError
 from benchmark.errors import DataError, UnknownNameError
 from benchmark.file_options import FileOptions
+from tests.helpers.drafts import doubt, drafted
+from tests.helpers.workbooks import MAIN, PARTS, SHEET, book, sheet
 
 WriteCard = Callable[..., Path]
-
-MAIN = 'xmlns="http://schemas.openxmlformats.org/spreadsheetml/2006/main"'
-RELATION = 'xmlns:r="http://schemas.openxmlformats.org/officeDocument/2006/relationships"'
-SHEET = f"""<worksheet {MAIN}><sheetData>
-<row r="1"><c r="A1" t="s"><v>0</v></c><c r="B1" t="s"><v>1</v></c>
-<c r="C1" t="inlineStr"><is><t>hired</t></is></c></row>
-<row r="2"><c r="A2" t="s"><v>2</v></c><c r="B2"><v>17</v></c><c r="C2" t="b"><v>0</v></c></row>
-<row r="4"><c r="A4" t="str"><v>m</v></c><c r="C4" t="b"><v>1</v></c></row>
-<row r="5"><c t="inlineStr"><is><r><t>a,</t></r><r><t> b</t></r><rPh><t>x</t></rPh></is></c>
-<c t="n"><v>64.5</v></c></row>
-</sheetData></worksheet>"""
-PARTS = {
-    "xl/workbook.xml": f'<workbook {MAIN} {RELATION}><sheets><sheet name="one" sheetId="1" r:id="b"/>'
-    '<sheet name="two" sheetId="2" r:id="a"/></sheets></workbook>',
-    "xl/_rels/workbook.xml.rels": '<Relationships><Relationship Id="a" Target="worksheets/sheet2.xml"/>'
-    '<Relationship Id="b" Target="/xl/worksheets/first.xml"/></Relationships>',
-    "xl/worksheets/first.xml": SHEET,
-    "xl/sharedStrings.xml": f"<sst {MAIN}><si><t>sex</t></si><si><t>age</t></si><si><t>f</t></si></sst>",
-}
-
-
-def book(**changes: str) -> bytes:
-    stream = io.BytesIO()
-    with zipfile.ZipFile(stream, "w", zipfile.ZIP_DEFLATED) as packed:
-        more = {"xl/styles.xml": f"<styleSheet {MAIN}/>", "xl/worksheets/sheet2.xml": SHEET}
-        for name, content in {**PARTS, **more}.items():
-            packed.writestr(name, changes.get(name.rpartition("/")[2].removesuffix(".xml"), content))
-    return stream.getvalue()
 
 
 def test_cells_are_as_the_file_stores_them() -> None:
@@ -78,16 +48,6 @@ def test_dates_are_no_numbers(settings: str, day: str, tmp_path: Path) -> None:
     ]
 
 
-def sheet(rows: list[list[str]]) -> str:
-    """Return a sheet whose rows lack empty cells at their end, as workbooks do."""
-    cells = [
-        [f'<c r="{"ABCDE"[i]}{n}" t="str"><v>{value}</v></c>' for i, value in enumerate(row) if value]
-        for n, row in enumerate(rows, 1)
-    ]
-    written = "".join(f'<row r="{n}">{"".join(row)}</row>' for n, row in enumerate(cells, 1))
-    return f"<worksheet {MAIN}><sheetData>{written}</sheetData></worksheet>"
-
-
 @pytest.mark.parametrize("above", [[], [["Report"], []], [["Report", "2023"], []]])
 @pytest.mark.parametrize("last", ["note", ""])
 def test_rows_of_a_sheet_end_with_cells_that_are_not_stored(
@@ -107,14 +67,13 @@ def test_a_first_sheet_without_a_table_is_asked_about(cover: list[list[str]], tm
     rows = [["sex", "hired"], *(["fm"[i % 2], "yn"[i // 2 % 2]] for i in range(40))]
     path.write_bytes(book(first=sheet(cover), sheet2=sheet(rows)))
     wish = FileOptions("hired", "y", "sex", "f")
-    with pytest.raises(DoubtError, match=r"no table with columns.*Another sheet may have it: 'two'") as error:
-        draft(path, wish, tmp_path)
-    assert error.value.options == {"sheet": "two"}
-    made = draft(path, replace(wish, sheet="two"), tmp_path)
-    (tmp_path / "card.toml").write_text(card_text(made, path, 5), encoding="utf-8")
-    assert len(load_dataset(tmp_path / "card.toml").table) == made.reading.rows == 40
+    asked = doubt(path, wish, tmp_path)
+    assert re.search(r"no table with columns.*Another sheet may have it: 'two'", str(asked))
+    assert asked.options == {"sheet": "two"}
+    made, dataset = drafted(path, replace(wish, sheet="two"), tmp_path)
+    assert len(dataset.table) == made.reading.rows == 40
     with pytest.raises(UnknownNameError, match="'three'"):
-        draft(path, replace(wish, sheet="three"), tmp_path)
+        drafted(path, replace(wish, sheet="three"), tmp_path)
     assert len(read_frame(path, FileOptions(sheet="two"))) == 40
 
 
@@ -127,9 +86,9 @@ def test_a_card_reads_a_workbook(write_card: WriteCard) -> None:
         ("required_edges", "missing = { state = 'unknown', columns = ['age'] }\nrequired_edges"),
         rows=None,
     )
-    sheet = SHEET.replace("a,", "m").replace("<t> b</t>", "<t></t>")
-    sheet = sheet.replace("<v>64.5</v></c>", '<v>64.5</v></c><c t="b"><v>1</v></c>')
-    card.with_name("toy.xlsx").write_bytes(book(first=sheet))
+    cells = SHEET.replace("a,", "m").replace("<t> b</t>", "<t></t>")
+    cells = cells.replace("<v>64.5</v></c>", '<v>64.5</v></c><c t="b"><v>1</v></c>')
+    card.with_name("toy.xlsx").write_bytes(book(first=cells))
     frame = load_dataset(card).to_frame()
     assert frame["sex"].tolist() == ["f", "m", "m"]
     assert frame["age"].tolist() == ["minor", "unknown", "adult"]
