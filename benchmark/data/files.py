@@ -119,10 +119,10 @@ def read_table(
             raise UnknownNameError("sheet", sheet, [])
         source = source.model_copy(update={"sheet": sheet})
     opened = _opened(content, source, location)
-    others = opened.names[1:] if isinstance(opened, Sheet) and sheet is None else []
-    if others:
-        remarks.append(f"Of {len(opened.names)} sheets the first, {opened.names[0]!r}, is read.")
-        location = f"The first sheet {opened.names[0]!r} of {path}"
+    sheets = opened.names if isinstance(opened, Sheet) else []
+    if others := sheets[1:] if sheet is None else []:
+        remarks.append(f"Of {len(sheets)} sheets the first, {sheets[0]!r}, is read.")
+        location = f"The first sheet {sheets[0]!r} of {path}"
     if kind != "arff":
         try:
             delimiter, names, skip, remark = _layout(_samples(opened), location, named)
@@ -436,6 +436,7 @@ def _rows_of(
                 )
             given = tuple(name.strip() for name in first[1])
         header = distinct_names(given)
+        renamed = {name: own for name, own in zip(header, given, strict=True) if name != own}
         # Each value is stored once, each cell as a number. Cells of other columns do not outlive their row.
         kept: list[tuple[int, dict[str, int], array[int]]] = [
             (i, {}, array("i")) for i, name in enumerate(header) if used is None or name in used
@@ -481,7 +482,6 @@ def _rows_of(
         for i, values, codes in kept
     }
     padded = {header[i]: odd for i, values, _ in kept if (odd := _padded(values))}
-    renamed = {name: own for name, own in zip(header, given, strict=True) if name != own}
     files = np.full(len(lines), location, dtype=object)
     return RawRows(header, columns, np.array(lines, dtype=np.intp), files, renamed, padded)
 
