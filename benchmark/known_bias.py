@@ -140,7 +140,7 @@ def known_text(
             classifier=classifier,
             errs=_ERRS,
             enough=[gap / study.dose * end for end in (study.break_even, study.break_even_high)]
-            if study
+            if study and study.break_even > 0
             else None,
             code=code if whole else code[code.index("model = ") : code.index("model.fit")],
             few=few,

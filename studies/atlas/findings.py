@@ -79,7 +79,7 @@ def findings() -> str:
     reading = [
         "**How to read it.** Regret to restore: how much farther from the clean model a choice is than the "
         "best technique that knows nothing, chosen on other splits. Below 0 it is nearer. Percent: agreement "
-        "with the clean model. Brackets: 95 % intervals, not corrected.",
+        f"with the clean model. Brackets: 95 % intervals, not corrected. {_learners()}",
         f"**Told.** {_named_in_words()}",
         f"**Power of the rule.** {_power_in_words()}",
         _nothing_to_restore(),
@@ -96,6 +96,16 @@ def findings() -> str:
     )
     names = [*(name for name in LETTERS if name not in (WRONG_KIND, RANDOM, ORACLE)), *adviser().states]
     return finding(TITLE, answer, picture, [_table(RESTORE, names)], reading)
+
+
+def _learners() -> str:
+    """Return the learners that are averaged, and those of some doses alone."""
+    frame = adviser().scenarios[RESTORE].frame
+    of_doses = frame.groupby("classifier")["level"].unique()
+    n = frame["level"].nunique()
+    always = listed([f"`{name}`" for name, own in of_doses.items() if len(own) == n])
+    some = [f"at {own[0]:g} over `{name}` too" for name, own in of_doses.items() if len(own) < n]
+    return f"Means are over {', '.join([always, *some])}."
 
 
 def _primary() -> str:
