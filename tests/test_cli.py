@@ -436,10 +436,10 @@ def test_a_technique_is_checked_and_a_fit_of_it_measured(capsys: pytest.CaptureF
 def test_a_file_of_the_package_is_checked_under_the_names_that_it_registered(
     capsys: pytest.CaptureFixture[str],
 ) -> None:
-    file = inspect.getfile(list_techniques()["drop_sensitive"])
+    file = inspect.getfile(list_techniques()["label_bias_weights"])
     assert main(["check", file, "--classifier", "naive_bayes", "--json"]) == 0
     (report,) = json.loads(capsys.readouterr().out)
-    assert (report["technique"], report["verdict"]) == ("drop_sensitive", "keeps the rules")
+    assert (report["technique"], report["verdict"]) == ("label_bias_weights", "keeps the rules")
 
 
 @pytest.mark.skipif(not Path("/proc/self/clear_refs").exists(), reason="needs Linux")
