@@ -119,13 +119,11 @@ def _primary() -> str:
         if over is not None:
             ends = (over["difference"], over["difference_low"], over["difference_high"])
             nothing.append(f"{told(ends, three)} at {dose:g}")
-    words = "nearer than both simple rules and to agree more"
-    text = (
-        f"To restore, advice from features is shown to be {words} at dose {listed(shown)}. " if shown else ""
-    )
-    text += (
-        f"That is not shown at {listed(missed)}." if shown else f"It is not shown to be {words}, to restore."
-    )
+    beat = "to beat both simple rules, in agreement too"
+    text = f"To restore, advice from features is {'' if shown else 'not '}shown {beat}"
+    text += f", at dose {listed(shown)}." if shown else "."
+    if shown and missed:
+        text += f" That is not shown at {listed(missed)}."
     return f"{text} Over doing nothing, its regret is less by {listed(nothing)}."
 
 
