@@ -24,8 +24,9 @@ import pandas as pd
 from benchmark.api import run
 from benchmark.columns import DECISION_COUNTS, EQUALISE, GOAL_METRICS, GOALS, RESTORE
 from benchmark.data.card import load_card
+from benchmark.experiment.entries import DatasetEntry
 from benchmark.experiment.expand import narrow
-from benchmark.experiment.plan import DatasetEntry, Experiment, load_experiment
+from benchmark.experiment.plan import Experiment, load_experiment
 from benchmark.runs.finished import RunFrames, read_frames
 from benchmark.runs.verdicts import baselines_of
 from benchmark.seeding import generator
