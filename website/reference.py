@@ -25,7 +25,7 @@ REFERENCE: dict[str, tuple[str, str]] = {
         "statistics statistics.intervals statistics.paired statistics.across "
         "statistics.restoration statistics.unprocessing",
     ),
-    "runs": ("what a finished run left", "runs.finished runs.analysis published.comparison_files"),
+    "runs": ("what a finished run left", "runs.finished runs.analysis"),
     "report": ("tables, figures, the page of a run", "report pages.run_page report.audit"),
     "errors": ("errors, seeds, declarations", "errors seeding declarations"),
 }
