@@ -472,3 +472,14 @@ def test_the_memory_of_a_fit_is_that_of_its_peak(tmp_path: Path, capsys: pytest.
 def test_what_cannot_be_checked(words: list[str], message: str, capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["check", *words]) == 2
     assert message in capsys.readouterr().err
+
+
+def test_a_wheel_says_that_papers_are_compared_in_a_clone(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    def absent(name: str) -> None:
+        raise ModuleNotFoundError(f"No module named {name!r}", name=name.partition(".")[0])
+
+    monkeypatch.setattr("benchmark.cli.common.import_module", absent)
+    assert main(["compare", "results/paper"]) == 2
+    assert "clone the repository" in capsys.readouterr().err
