@@ -57,12 +57,12 @@ def parted_name(bias: str) -> tuple[str, float]:
     return name, float(gap or 0.0)
 
 
-RESTORE, EQUALISE = "restore", "equalize"
+RESTORE, EQUALIZE = "restore", "equalize"
 """Goals: decide as the model without planted bias does; accept both groups equally often."""
-BRITISH = "equalise", EQUALISE
+BRITISH = "equalise", EQUALIZE
 """The spelling of that goal in older files, and its present one."""
-GOALS = (RESTORE, EQUALISE)
-GOAL_METRICS: Mapping[str, str] = {RESTORE: "restoration_distance", EQUALISE: "discrimination"}
+GOALS = (RESTORE, EQUALIZE)
+GOAL_METRICS: Mapping[str, str] = {RESTORE: "restoration_distance", EQUALIZE: "discrimination"}
 """The metric that measures each goal; 0 is ideal."""
 
 TUNED = "tuned"

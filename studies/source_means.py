@@ -22,7 +22,7 @@ import numpy as np
 import pandas as pd
 
 from benchmark.api import run
-from benchmark.columns import DECISION_COUNTS, EQUALISE, GOAL_METRICS, GOALS, RESTORE
+from benchmark.columns import DECISION_COUNTS, EQUALIZE, GOAL_METRICS, GOALS, RESTORE
 from benchmark.data.card import load_card
 from benchmark.experiment.entries import DatasetEntry
 from benchmark.experiment.expand import narrow
@@ -40,7 +40,7 @@ from studies.agreement import tau_of_halves
 ROOT = Path(__file__).resolve().parents[1]
 FOLDER = ROOT / "results" / "sources"
 ARMS = ("doses", "levels", "exchanged")
-DISTANCE = f"abs_{GOAL_METRICS[EQUALISE]}"
+DISTANCE = f"abs_{GOAL_METRICS[EQUALIZE]}"
 """Metric of how far acceptance is from equal, whichever group is accepted more often."""
 
 SHARES = ("given_back", "given_back_deprived", "given_back_favored", "paid", "paid_deprived", "paid_favored")
@@ -79,7 +79,7 @@ def exchanged(entry: DatasetEntry) -> DatasetEntry:
 def means(frames: RunFrames) -> pd.DataFrame:
     """Return the means of a run, columns :data:`COLUMNS`."""
     results = frames.results[frames.results["metric"].isin(_MEANS)]
-    distances = results[results["metric"] == GOAL_METRICS[EQUALISE]]
+    distances = results[results["metric"] == GOAL_METRICS[EQUALIZE]]
     distances = distances.assign(metric=DISTANCE, value=distances["value"].abs())
     values = pd.concat([results, distances]).set_index([*WHERE, "repetition"])["value"].unstack()
     nothing = values.index.to_frame(index=False).assign(technique="none")

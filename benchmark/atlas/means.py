@@ -7,7 +7,7 @@ import numpy as np
 import pandas as pd
 
 from benchmark.atlas.file import Atlas
-from benchmark.columns import BLIND, EQUALISE, GOAL_METRICS, GOALS, ORIGINAL, RESTORE, UNTREATED
+from benchmark.columns import BLIND, EQUALIZE, GOAL_METRICS, GOALS, ORIGINAL, RESTORE, UNTREATED
 from benchmark.data.card import load_card
 from benchmark.runs.finished import RunFrames
 from benchmark.runs.manifest import Manifest
@@ -22,7 +22,7 @@ ODD, EVEN = "odd", "even"
 DISTANCE = "distance"
 """Mean absolute discrimination."""
 
-VALUES = {RESTORE: RESTORATION_DISTANCE, EQUALISE: DISTANCE}
+VALUES = {RESTORE: RESTORATION_DISTANCE, EQUALIZE: DISTANCE}
 """Columns that measure the goals; 0 is ideal."""
 
 REASON = {goal: f"reason_{goal}" for goal in GOALS}
@@ -67,10 +67,10 @@ def part_means(run: RunFrames, part: str, atlas: Atlas) -> pd.DataFrame:
 
 def _half_means(results: pd.DataFrame, manifest: Manifest) -> pd.DataFrame:
     """Return means and limits over the repetitions of one half, a row for each technique and level."""
-    names = [GOAL_METRICS[EQUALISE], ACCURACY, *ACCEPTANCE, RESTORATION_DISTANCE, AGREEMENT]
+    names = [GOAL_METRICS[EQUALIZE], ACCURACY, *ACCEPTANCE, RESTORATION_DISTANCE, AGREEMENT]
     cells = results.pivot(index=[*WHERE, "repetition"], columns="metric", values="value")
     cells = cells.reindex(columns=names)
-    cells[DISTANCE] = cells[GOAL_METRICS[EQUALISE]].abs()
+    cells[DISTANCE] = cells[GOAL_METRICS[EQUALIZE]].abs()
     of_level = cells.groupby(level=list(WHERE), sort=False)
     means = of_level.mean()
     n = of_level.count()

@@ -21,7 +21,7 @@ from benchmark.columns import (
     BALANCED,
     BIASED,
     DECISION_COUNTS,
-    EQUALISE,
+    EQUALIZE,
     GOAL_METRICS,
     GOALS,
     ORIGINAL,
@@ -68,7 +68,7 @@ from benchmark.statistics.restoration import (
 ACCURACY = "accuracy"
 """Metric that is traded off against the others."""
 
-DISCRIMINATION = GOAL_METRICS[EQUALISE]
+DISCRIMINATION = GOAL_METRICS[EQUALIZE]
 """Metric that a technique improves when it equalizes; 0 is ideal."""
 
 OF_CLEAN_MODEL = (RESTORATION_DISTANCE, AGREEMENT)

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from benchmark.columns import EQUALISE, TRUTH, UNTREATED, parted_name
+from benchmark.columns import EQUALIZE, TRUTH, UNTREATED, parted_name
 from benchmark.errors import StatisticsError
 from benchmark.statistics.cells import SCENARIO
 from benchmark.statistics.hidden_bias import HIDDEN_BIAS
@@ -149,7 +149,7 @@ def references(table: pd.DataFrame, goal: str, criteria: Criteria) -> pd.DataFra
         accepted, whole = table[f"accepted_{group}"], frame[f"reference_{group}"]
         missed[f"accepts_{group}"] = accepted < criteria.least_group_share * whole - EQUAL
         missed[f"refuses_{group}"] = 1 - accepted < criteria.least_group_share * (1 - whole) - EQUAL
-    if goal == EQUALISE:
+    if goal == EQUALIZE:
         overall = criteria.least_overall_share * frame["reference_accepted"]
         missed["accepts_all"] = table["accepted"] < overall - EQUAL
         missed[FEWER] = table["accepted_deprived"] < before["accepted_deprived"] - EQUAL

@@ -20,7 +20,7 @@ from benchmark.columns import (
     CELL_COLUMNS,
     DECISION_COLUMNS,
     DECISION_COUNTS,
-    EQUALISE,
+    EQUALIZE,
     GOAL_METRICS,
     ORIGINAL,
     RESTORE,
@@ -343,7 +343,7 @@ def undo_table(
     the mean. Nothing is known of techniques whose baseline has no such refit. One repetition without folds
     has no interval: there the difference itself counts.
     """
-    metrics = [GOAL_METRICS[EQUALISE], RESTORATION_DISTANCE]
+    metrics = [GOAL_METRICS[EQUALIZE], RESTORATION_DISTANCE]
     cells = to_cells(results[(results["test"] == ORIGINAL) & results["metric"].isin(metrics)], resampling)
     techniques = cells.keys.loc[cells.keys["level"] > 0, list(WHERE)].drop_duplicates()
     techniques = techniques.assign(baseline=baselines.column(techniques))

@@ -10,7 +10,7 @@ from collections.abc import Mapping
 import numpy as np
 import pandas as pd
 
-from benchmark.columns import EQUALISE, FRONTIER_COLUMNS
+from benchmark.columns import EQUALIZE, FRONTIER_COLUMNS
 from benchmark.statistics.answers import ACCURACY, DISCRIMINATION, ConstantAnswer, constant_in
 from benchmark.statistics.cells import (
     WHERE,
@@ -133,7 +133,7 @@ def with_frontier(answers: pd.DataFrame, gaps: pd.DataFrame) -> pd.DataFrame:
     standing = gaps.set_index(list(WHERE))["standing"]
     standings = standing.reindex(pd.MultiIndex.from_frame(answers[list(WHERE)]), fill_value="")
     frontier = pd.Series(standings.to_numpy(), index=answers.index, dtype=object)
-    return answers.assign(frontier=frontier.where(answers["goal"] == EQUALISE, None))
+    return answers.assign(frontier=frontier.where(answers["goal"] == EQUALIZE, None))
 
 
 def accuracy_at(discrimination: Array, gaps: Array, accuracies: Array) -> Array:

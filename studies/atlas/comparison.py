@@ -32,7 +32,7 @@ from benchmark.atlas.recommenders import (
 )
 from benchmark.atlas.scenarios import SCENARIO, Scenarios, scenarios_of, undo_reasons
 from benchmark.atlas.tables import CLAIM_COLUMNS, CLAIMS, RECOMMENDERS, Tables, read_tables
-from benchmark.columns import EQUALISE, GOALS, RESTORE
+from benchmark.columns import EQUALIZE, GOALS, RESTORE
 from benchmark.statistics.cells import Array
 from benchmark.statistics.hypothesis_tests import sign_flip_interval
 from benchmark.statistics.intervals import student_intervals
@@ -120,7 +120,7 @@ def other_winner(of: Comparison) -> Decision:
     if len({*winners.values()}) == 1:
         shown = all(low > 0 for _, low, _ in leads.values())
         return REFUTED if shown else NOT_DECIDED, told
-    both = [str(name) for name in regrets[RESTORE] if name in regrets[EQUALISE]]
+    both = [str(name) for name in regrets[RESTORE] if name in regrets[EQUALIZE]]
     may_be = [
         name for name in both if not any(behind(name, goal, first)[1] > 0 for goal, first in winners.items())
     ]
@@ -131,7 +131,7 @@ def other_winner(of: Comparison) -> Decision:
 
 def gap_is_not_places(of: Comparison) -> Decision:
     """Decide how often the technique that equalizes best comes no nearer to the clean model."""
-    equal, restore = (of.parts[goal].scenarios for goal in (EQUALISE, RESTORE))
+    equal, restore = (of.parts[goal].scenarios for goal in (EQUALIZE, RESTORE))
     of_best = equal.by_other_half(restore.score)
     no_nearer = of_best >= restore.value[:, :, 0].mean(axis=0) - EQUAL
     shares = cluster_means(equal.frame, no_nearer.astype(float))[0].to_numpy()

@@ -28,7 +28,7 @@ from benchmark.atlas.recommenders import (
     cluster_means,
     rows_of,
 )
-from benchmark.columns import EQUALISE, GOALS, RESTORE
+from benchmark.columns import EQUALIZE, GOALS, RESTORE
 from benchmark.figures import style
 from benchmark.figures.page import Page, RowLabels
 from benchmark.statistics.restoration import NO_REFERENCE, NOTHING_TO_UNDO
@@ -137,7 +137,7 @@ def numbers() -> str:
         "Numbers of advice on data that it has not seen": points(_NOTES),
         "To restore": _table(RESTORE, [*LETTERS, *adviser().tellings]),
         "Named contrasts to restore": _named(),
-        "To equalize": _table(EQUALISE, [*LETTERS]),
+        "To equalize": _table(EQUALIZE, [*LETTERS]),
         "How often such atlases would print advice": _power(),
         "Claims written before the run": points(claims),
     }

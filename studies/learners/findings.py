@@ -16,7 +16,7 @@ from pathlib import Path
 import pandas as pd
 
 from benchmark.bias.doses import ACROSS
-from benchmark.columns import EQUALISE, GOAL_METRICS, RESTORE, UNTREATED
+from benchmark.columns import EQUALIZE, GOAL_METRICS, RESTORE, UNTREATED
 from benchmark.figures import style
 from benchmark.figures.page import Page, RowLabels
 from benchmark.metrics import list_metrics
@@ -35,7 +35,7 @@ from studies.pages import finding, named
 
 FOLDER = Path(__file__).resolve().parents[2] / "results" / "learners"
 FINDINGS, NUMBERS, FIGURE = FOLDER / "FINDINGS.md", FOLDER / "NUMBERS.md", FOLDER / "figures" / "tau.png"
-LESS, NEARER = GOAL_METRICS[EQUALISE], GOAL_METRICS[RESTORE]
+LESS, NEARER = GOAL_METRICS[EQUALIZE], GOAL_METRICS[RESTORE]
 METRICS = (LESS, NEARER, "accuracy", "overestimation", "underestimation")
 SHORT = {
     "c45": "C4.5",

@@ -17,7 +17,7 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 
-from benchmark.columns import EQUALISE, GOAL_METRICS, GOALS, ORIGINAL, RESTORE, TRUTH, hidden_name
+from benchmark.columns import EQUALIZE, GOAL_METRICS, GOALS, ORIGINAL, RESTORE, TRUTH, hidden_name
 from benchmark.figures import style
 from benchmark.figures.page import Page, RowLabels
 from benchmark.runs.finished import RunFrames, read_frames
@@ -37,7 +37,7 @@ DROP, NOTHING = "drop_sensitive", "none"
 FIXED = "threshold_optimizer"
 """A technique that one could always choose to equalize, whatever the data."""
 
-GOAL_WORDS = {RESTORE: RESTORE, EQUALISE: "equalize"}
+GOAL_WORDS = {RESTORE: RESTORE, EQUALIZE: "equalize"}
 COLUMNS = (
     *("goal", "hidden", "dose", "tau", "tau_low", "tau_high", "ceiling"),
     *("regret", "regret_low", "regret_high", "drop_regret", "nothing_regret", "datasets"),
@@ -76,7 +76,7 @@ def values(goal: str, dataset: str, hidden: float, dose: float, test: str) -> Ar
     """Return how far each technique is from a goal in each split, shape (n_techniques, n_splits)."""
     where = GOAL_METRICS[goal], dataset, hidden_name("label", hidden), dose, test
     found = _values().loc[where].reindex(techniques()).to_numpy()
-    return np.abs(found) if goal == EQUALISE else found
+    return np.abs(found) if goal == EQUALIZE else found
 
 
 def reached(hidden: float, dose: float) -> list[str]:
@@ -207,7 +207,7 @@ def row_of(goal: str, hidden: float, dose: float) -> list[str]:
 def findings() -> str:
     """Return the page of findings; ``studies/nested/test_nested.py`` holds what its words say."""
     table_of = shipped().set_index(["goal", "hidden", "dose"])
-    restoring, equalising = (table_of.loc[goal] for goal in (RESTORE, EQUALISE))
+    restoring, equalising = (table_of.loc[goal] for goal in (RESTORE, EQUALIZE))
     most = run().manifest.experiment.hidden[-1]
     head = ["goal", "hidden", "dose", "datasets", "τ", "ceiling", "regret of own planting"]
     head += ["of dropping", "of nothing", "of a random one", "own minus dropping"]
@@ -255,7 +255,7 @@ def findings() -> str:
         f"{two(min(taus))} to {two(max(taus))} where bias is hidden, and its ceiling {two(min(ceilings))} to "
         f"{two(max(ceilings))}. To equalize, both rankings are one: acceptance needs no labels.",
         "**Degenerate models count as measured.** On up to "
-        f"{max(degenerate(EQUALISE, *own) for own in levels())} datasets the technique chosen to equalize "
+        f"{max(degenerate(EQUALIZE, *own) for own in levels())} datasets the technique chosen to equalize "
         "answers nearly everybody, or each group, alike in most splits; to restore, on "
         f"{max(degenerate(RESTORE, *own) for own in levels())}.",
         "**What would change our mind.** Hidden and planted bias of two kinds: here both are label bias, "

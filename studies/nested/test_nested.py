@@ -9,7 +9,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from benchmark.columns import EQUALISE, GOALS, ORIGINAL, RESTORE, TRUTH
+from benchmark.columns import EQUALIZE, GOALS, ORIGINAL, RESTORE, TRUTH
 from benchmark.experiment.plan import load_experiment
 from studies.agreement import tau_of_halves
 from studies.estimates import student_estimate
@@ -55,11 +55,11 @@ def test_what_is_said_of_ranks_and_choices_holds() -> None:
     told = nested.shipped()
     assert (told["tau_low"] > 0).all()
     for levels in nested.levels():
-        assert nested.beyond_dropping(nested.judged(EQUALISE, *levels))[2] < 0
+        assert nested.beyond_dropping(nested.judged(EQUALIZE, *levels))[2] < 0
         _, low, high = nested.beyond_dropping(nested.judged(RESTORE, *levels))
         assert low < 0 < high
         if levels[0]:
-            regrets = nested.judged(EQUALISE, *levels).regrets
+            regrets = nested.judged(EQUALIZE, *levels).regrets
             _, low, high = student_estimate(regrets["own"] - regrets["fixed"])
             assert low < 0 < high
     assert "planting is not shown to beat a fixed choice" in text()

@@ -18,7 +18,7 @@ from textwrap import fill
 import numpy as np
 import pandas as pd
 
-from benchmark.columns import EQUALISE, GOAL_METRICS, GOALS, ORIGINAL, RESTORE, TRUTH, hidden_name
+from benchmark.columns import EQUALIZE, GOAL_METRICS, GOALS, ORIGINAL, RESTORE, TRUTH, hidden_name
 from benchmark.experiment.plan import load_experiment
 from benchmark.figures import style
 from benchmark.statistics.cells import Array
@@ -47,7 +47,7 @@ NAMED = (DROP, "reweighing", FIXED)
 OLD = 11  # sources that the experiment lists first
 DOUBTFUL = ("framingham", "georgia_parole")
 DOSES, HIDDEN = (0.05, 0.10, 0.20), (0.0, 0.05, 0.10)
-METRICS = {RESTORE: GOAL_METRICS[RESTORE], EQUALISE: DISTANCE, AGREEMENT: AGREEMENT}
+METRICS = {RESTORE: GOAL_METRICS[RESTORE], EQUALIZE: DISTANCE, AGREEMENT: AGREEMENT}
 SIGNIFICANT = 0.05
 _BEGIN, _END = "<!-- sources: python -m studies sources -->", "<!-- sources end -->"
 
@@ -422,10 +422,10 @@ def short_table() -> str:
     rows = []
     for name in sorted(compared(), key=lambda own: -contrast("doses", RESTORE, own, high).values.mean()):
         cells = [f"`{name}`" + " †" * (name in NAMED)]
-        for goal, dose in [*((RESTORE, dose) for dose in DOSES), (EQUALISE, DOSE)]:
+        for goal, dose in [*((RESTORE, dose) for dose in DOSES), (EQUALIZE, DOSE)]:
             own = contrast("doses", goal, name, dose)
             cells.append(told(own.estimate, three) + " \\*" * (shown("doses", goal, dose)[name] != 0))
-            if (goal, dose) in ((RESTORE, high), (EQUALISE, DOSE)):
+            if (goal, dose) in ((RESTORE, high), (EQUALIZE, DOSE)):
                 cells.append(interval(own.new))
         rows.append(cells)
     return table(head, rows)
@@ -437,7 +437,7 @@ def findings() -> str:
     least, middle, high = DOSES
     better, worse, even = (
         {dose: names_shown("doses", goal, dose, sign) for dose in DOSES}
-        for goal, sign in ((RESTORE, 1), (RESTORE, -1), (EQUALISE, 1))
+        for goal, sign in ((RESTORE, 1), (RESTORE, -1), (EQUALIZE, 1))
     )
     n = {dose: len(reached("doses", dose)) for dose in DOSES}
     drop, (ratios, by_number) = contrast("doses", RESTORE, DROP, high), change_of_widths()
@@ -480,7 +480,7 @@ def findings() -> str:
         f"**Selection.** A gap was one reason to take {len(sources()) - OLD} sources; the deprived group has "
         "the lower rate. So gaps are positive by construction, and say nothing of data at large. With roles "
         f"exchanged, the named gains change by {change_by_roles(RESTORE)} to restore, "
-        f"{change_by_roles(EQUALISE)} to equalize (dose {two(DOSE)}). Without {named(DOUBTFUL)}, "
+        f"{change_by_roles(EQUALIZE)} to equalize (dose {two(DOSE)}). Without {named(DOUBTFUL)}, "
         f"{without_them()}.",
         "**Planting in one's own rows**, where .05 and .10 are hidden. Less regret than always dropping, to "
         f"restore: {' and '.join(f'{told(own, three)} (p {p_text(p)})' for own, p in to_restore)}. To "
@@ -519,7 +519,7 @@ def agreement_of(names: Sequence[str], dose: float) -> str:
 
 def beside_fixed() -> str:
     """Return in words how planting chooses to equalize beside one technique for all."""
-    own = [estimated(less_regret(EQUALISE, hidden, DOSE, other="fixed")) for hidden in HIDDEN[1:]]
+    own = [estimated(less_regret(EQUALIZE, hidden, DOSE, other="fixed")) for hidden in HIDDEN[1:]]
     word = "" if all(low > 0 for _, low, _ in own) else "not "
     return (
         f"To equalize, it is {word}shown to have less than always `{FIXED}`: less by "
@@ -617,7 +617,7 @@ def claims() -> str:
     least, middle, high = DOSES
     best, drop = names_shown("doses", RESTORE, high, 1), contrast("doses", RESTORE, DROP, high)
     worse = {dose: names_shown("doses", RESTORE, dose, -1) for dose in DOSES}
-    even = [contrast("doses", EQUALISE, own, middle) for own in names_shown("doses", EQUALISE, middle, 1)]
+    even = [contrast("doses", EQUALIZE, own, middle) for own in names_shown("doses", EQUALIZE, middle, 1)]
     gains = sorted(even, key=lambda own: own.values.mean())
     page = "([sources](../results/sources/FINDINGS.md), [numbers](../results/sources/NUMBERS.md))"
     halves = {own: (own.estimate[2] - own.estimate[1]) / 2 for own in (drop, gains[0])}
@@ -658,7 +658,7 @@ def claims() -> str:
             "Estimand": "The mean fall in absolute discrimination against doing nothing, over all sources "
             "that reach the dose. Where groups differ before the bias, the fall includes that gap.",
             "Design": "As above. With roles exchanged, the named falls change by "
-            f"{change_by_roles(EQUALISE)}: the sources' own gaps are part of them.",
+            f"{change_by_roles(EQUALIZE)}: the sources' own gaps are part of them.",
             "Smallest difference": f"{three(halves[gains[0]])}, half the width of "
             f"{told(gains[0].estimate, three)}.",
             "What would change our mind": "Intervals that include 0 on further sources, or with another "
@@ -669,8 +669,8 @@ def claims() -> str:
             "To restore, "
             f"it has less by {told(planted[RESTORE, 0.05][0], three)}; ten datasets did not show this "
             "([nested](../results/nested/FINDINGS.md)). To equalize, by "
-            f"{told(planted[EQUALISE, 0.05][0], three)}. Where "
-            f".10 is hidden, by {told(planted[EQUALISE, 0.1][0], three)} to equalize; to restore, it is not "
+            f"{told(planted[EQUALIZE, 0.05][0], three)}. Where "
+            f".10 is hidden, by {told(planted[EQUALIZE, 0.1][0], three)} to equalize; to restore, it is not "
             f"shown: {told(hidden, three)}. {beside_fixed()}",
             "Estimand": "How much farther from the goal in truth the technique is that planting puts first "
             "than dropping is.",

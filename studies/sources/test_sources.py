@@ -6,7 +6,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from benchmark.columns import EQUALISE, GOAL_METRICS, GOALS, ORIGINAL, RESTORE, TRUTH
+from benchmark.columns import EQUALIZE, GOAL_METRICS, GOALS, ORIGINAL, RESTORE, TRUTH
 from benchmark.data.card import load_card
 from benchmark.statistics.hypothesis_tests import holm
 from studies import source_means
@@ -39,7 +39,7 @@ def test_a_gain_is_the_difference_from_doing_nothing_with_the_same_learner(goal:
 
 def test_distances_to_equal_acceptance_are_of_single_splits() -> None:
     frame = sources.means("doses")["mean"]
-    signed = frame.loc["label", 0.1, ORIGINAL, GOAL_METRICS[EQUALISE]]
+    signed = frame.loc["label", 0.1, ORIGINAL, GOAL_METRICS[EQUALIZE]]
     distance = frame.loc["label", 0.1, ORIGINAL, source_means.DISTANCE]
     assert (distance - signed.abs() > -1e-9).all()
     assert (distance - signed.abs()).max() > 0.001
@@ -72,7 +72,7 @@ def test_what_is_said_of_doses_holds() -> None:
     assert sources.DROP in sources.names_shown("doses", RESTORE, sources.DOSES[-1], 1)
     assert sources.names_shown("doses", RESTORE, sources.DOSES[0], 1) == []
     for dose in sources.DOSES:
-        assert set(sources.names_shown("doses", EQUALISE, dose, 1)) == {*sources.compared()} - {"repair"}
+        assert set(sources.names_shown("doses", EQUALIZE, dose, 1)) == {*sources.compared()} - {"repair"}
 
 
 @pytest.mark.nightly
@@ -119,7 +119,7 @@ def test_agreement_and_degenerate_models_stand_beside_gains() -> None:
 
 def test_planting_is_set_beside_the_best_fixed_choice_too() -> None:
     for hidden in sources.HIDDEN[1:]:
-        _, low, high = sources.estimated(sources.less_regret(EQUALISE, hidden, sources.DOSE, other="fixed"))
+        _, low, high = sources.estimated(sources.less_regret(EQUALIZE, hidden, sources.DOSE, other="fixed"))
         assert low < 0 < high
     assert "To equalize, it is not shown to have less than always `threshold_optimizer`" in page_text()
 

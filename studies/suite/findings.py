@@ -19,7 +19,7 @@ from textwrap import fill
 import numpy as np
 import pandas as pd
 
-from benchmark.columns import DECISION_COUNTS, EQUALISE, GOAL_METRICS, GOALS, RESTORE
+from benchmark.columns import DECISION_COUNTS, EQUALIZE, GOAL_METRICS, GOALS, RESTORE
 from benchmark.figures import style
 from benchmark.figures.page import Page, RowLabels
 from benchmark.runs.analysis import folder_statistics
@@ -179,14 +179,14 @@ def ratio_of_sums(upper: Array, lower: Array) -> Estimate:
 
 def gains(goal: str, technique: str, beta: float, datasets: Sequence[str]) -> Array:
     """Return by how much a technique is nearer to a goal than its baseline on each dataset."""
-    values = means(GOAL_METRICS[goal], distance=goal == EQUALISE)
+    values = means(GOAL_METRICS[goal], distance=goal == EQUALIZE)
     baseline = baselines()[technique]
     return np.array([values[name, beta, baseline] - values[name, beta, technique] for name in datasets])
 
 
 def gains_of_splits(goal: str, technique: str) -> pd.DataFrame:
     """Return gains at :data:`LEVEL` of the datasets that count for a goal, a row each, by split."""
-    values = splits(GOAL_METRICS[goal], distance=goal == EQUALISE).xs(LEVEL, level="level")
+    values = splits(GOAL_METRICS[goal], distance=goal == EQUALIZE).xs(LEVEL, level="level")
     baseline = baselines()[technique]
     nearer = values.xs(baseline, level="technique") - values.xs(technique, level="technique")
     among = to_restore(independent(), LEVEL, baseline) if goal == RESTORE else independent()
@@ -262,7 +262,7 @@ def corrected(values: Mapping[str, Array]) -> pd.Series:
 
 def differences(technique: str, beta: float, datasets: Sequence[str]) -> tuple[Array, Array, Array, Array]:
     """Return planted and original differences of the baseline, and what a technique removes of them."""
-    signed, baseline = means(GOAL_METRICS[EQUALISE]), baselines()[technique]
+    signed, baseline = means(GOAL_METRICS[EQUALIZE]), baselines()[technique]
     before, after, left, left_after = (
         np.array([signed[name, level, who] for name in datasets])
         for who in (baseline, technique)
@@ -289,7 +289,7 @@ def pooled(beta: float = LEVEL, datasets: tuple[str, ...] | None = None) -> pd.D
         fine = without_degenerate(technique, datasets, beta)
         row: dict[str, float] = {"n": len(some), "degenerate": len(datasets) - len(fine)}
         for goal, among in zip(GOALS, (some, datasets), strict=True):
-            values = means(GOAL_METRICS[goal], distance=goal == EQUALISE)
+            values = means(GOAL_METRICS[goal], distance=goal == EQUALIZE)
             row[goal] = float(np.mean([values[name, beta, technique] for name in among]))
             tested[f"{goal}_gain"][technique] = gains(goal, technique, beta, among)
         for metric in (GOAL_METRICS[RESTORE], *SHARES):
@@ -332,7 +332,7 @@ def agreement_p() -> pd.Series:
 def evened_out_anyway() -> list[str]:
     """Return the techniques that are shown to lower discrimination where they are not degenerate."""
     fall = {
-        name: gains(EQUALISE, name, LEVEL, without_degenerate(name, independent())) for name in techniques()
+        name: gains(EQUALIZE, name, LEVEL, without_degenerate(name, independent())) for name in techniques()
     }
     p = corrected(fall)
     return [name for name, values in fall.items() if values.mean() > 0 and p[name] <= ALPHA]
@@ -388,7 +388,7 @@ def pairs(datasets: Sequence[str], beta: float = LEVEL, *, own_baseline: bool = 
     baseline's; ``deprived`` and ``favored``, how far the true positive rate is below the clean model's. The
     baseline is that of the technique, or no technique with C4.5.
     """
-    metrics = GOAL_METRICS[EQUALISE], "accuracy", GOAL_METRICS[RESTORE]
+    metrics = GOAL_METRICS[EQUALIZE], "accuracy", GOAL_METRICS[RESTORE]
     signed, accuracy, distances = (means(metric) for metric in metrics)
     rows = []
     for dataset in datasets:
@@ -501,7 +501,7 @@ def undo_rows() -> str:
     """Return of each dataset and level whether there is something to undo, and the distances that say so."""
     head = ["dataset", "β", "baseline", "to undo", "doing nothing", "`refit_clean`", "`refit_biased`"]
     head += ["discrimination at 0", "planted", "given back by `refit_clean`", "by `refit_biased`"]
-    signed, rows = means(GOAL_METRICS[EQUALISE]), []
+    signed, rows = means(GOAL_METRICS[EQUALIZE]), []
     for (dataset, beta, baseline), reason in undo().items():
         told, people = (
             restoration().loc[(m, dataset, beta, baseline)] for m in (GOAL_METRICS[RESTORE], "given_back")
@@ -680,7 +680,7 @@ def claims() -> str:
         told_of = [f"{with_ends(told.loc[name], f'{goal}_gain', three)} of `{name}`" for name in ends]
         return halves, " and ".join(told_of)
 
-    evened, nearer = smallest(EQUALISE, less), smallest(RESTORE, techniques())
+    evened, nearer = smallest(EQUALIZE, less), smallest(RESTORE, techniques())
     harmed, least = WORDS[int((near["accuracy"] < 0).sum())], smallest_gains()
     told_claims = {
         "Most techniques even out acceptance under strong label bias": [
@@ -776,7 +776,7 @@ def numbers() -> str:
 
 def moved() -> list[str]:
     """Return the datasets moved by more than .1 in discrimination, one of each source."""
-    signed = means(GOAL_METRICS[EQUALISE])
+    signed = means(GOAL_METRICS[EQUALIZE])
     return [name for name in one_of_each() if signed[name, LEVEL, "none"] - signed[name, 0.0, "none"] > 0.1]
 
 
@@ -810,7 +810,7 @@ def draw() -> bytes:
         for axes, (panel, of) in zip(page.panels, {**beyond, **gained}.items(), strict=True):
             axes.axvline(0, **style.RULE)
             for row, name in enumerate(order):
-                some = datasets if panel == EQUALISE else to_restore(datasets, LEVEL, baselines()[name])
+                some = datasets if panel == EQUALIZE else to_restore(datasets, LEVEL, baselines()[name])
                 values = of(name, some)
                 mean, *ends = student_estimate(values)
                 axes.scatter(values, [row] * len(values), s=12, color=style.BLUE, alpha=0.6, lw=0, zorder=2)

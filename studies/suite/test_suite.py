@@ -9,7 +9,7 @@ import pandas as pd
 import pytest
 import scipy.stats
 
-from benchmark.columns import CELL_COLUMNS, EQUALISE, RESTORE
+from benchmark.columns import CELL_COLUMNS, EQUALIZE, RESTORE
 from benchmark.experiment.plan import load_experiment
 from benchmark.text.writing import plain_or_packed
 from studies.suite import findings as suite
@@ -32,8 +32,8 @@ def test_every_dataset_counts_once() -> None:
 
 def test_what_is_said_of_both_goals_holds() -> None:
     told = suite.pooled().loc[suite.techniques()]
-    assert set(suite.shown(suite.pooled(), f"{EQUALISE}_gain")) == {*told.index} - {"repair"}
-    assert told.loc["repair", f"{EQUALISE}_gain"] < 0
+    assert set(suite.shown(suite.pooled(), f"{EQUALIZE}_gain")) == {*told.index} - {"repair"}
+    assert told.loc["repair", f"{EQUALIZE}_gain"] < 0
     assert set(told["n"]) == {8}
     assert "Over datasets, none is shown to come nearer;" in text()
     assert "None is shown to be nearer than `refit_biased`." in suite.findings()[1].replace("\n ", "")
@@ -57,7 +57,7 @@ def test_p_values_are_of_students_test_and_holms_correction_of_eleven() -> None:
 
 def test_gains_by_split_have_the_pooled_gains_as_their_means() -> None:
     told = suite.pooled().loc[suite.techniques()]
-    for goal in (RESTORE, EQUALISE):
+    for goal in (RESTORE, EQUALIZE):
         gains = [suite.gains_of_splits(goal, technique).to_numpy().mean() for technique in told.index]
         assert gains == pytest.approx(told[f"{goal}_gain"].to_list())
 

@@ -16,7 +16,7 @@ from textwrap import fill
 import numpy as np
 import pandas as pd
 
-from benchmark.columns import EQUALISE, GOAL_METRICS, RESTORE
+from benchmark.columns import EQUALIZE, GOAL_METRICS, RESTORE
 from benchmark.experiment.tuning_rule import Rule
 from benchmark.figures import style
 from benchmark.figures.page import Page
@@ -36,7 +36,7 @@ LEARNERS = {"c45": "C4.5", OWN: "their own"}
 NOTHING = "nothing"
 """What a technique is compared with: its learner without mitigation."""
 
-MEASURES = {"accuracy": "accuracy", EQUALISE: "abs. discrimination", RESTORE: "distance to the clean model"}
+MEASURES = {"accuracy": "accuracy", EQUALIZE: "abs. discrimination", RESTORE: "distance to the clean model"}
 _METRICS = {"accuracy": "accuracy", **GOAL_METRICS}
 _FIT = ["dataset", "classifier", "of"]
 
@@ -275,7 +275,7 @@ def findings() -> str:
     own = own[(own["technique"] == "") & (own["dataset"] == "")]
     beyond = {on: 100 * own[own["chosen_on"] == on]["breaks"] for on in CHOSEN_ON[:3]}
     oracle = 100 * own["breaks_oracle"]
-    less = tuple(-value for value in change(EQUALISE, "biased", "default", OWN, top))
+    less = tuple(-value for value in change(EQUALIZE, "biased", "default", OWN, top))
     less = less[0], less[2], less[1]
     farther = [
         change(RESTORE, "biased", NOTHING, learner, dose)
@@ -305,7 +305,7 @@ def findings() -> str:
         f"intervals up to {widening():.1f} times ([all numbers](NUMBERS.md)).",
         "**To equalize, tuning on biased rows is shown to help with learners of their own** at every dose. "
         f"At {top:g} it lowers discrimination by {with_ends(less)}. With C4.5 that is shown at "
-        f"{doses_shown(EQUALISE, 'c45')}.",
+        f"{doses_shown(EQUALIZE, 'c45')}.",
         "**To restore, it is shown to be worse than the default with their own learners**, by "
         f"{with_ends(worse[0])} and {with_ends(worse[1])}. With C4.5 that is not shown. The rule asks for "
         "the other goal. Tuned settings are farther from the clean model than doing nothing, with their own "

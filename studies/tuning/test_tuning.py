@@ -7,7 +7,7 @@ import re
 import pandas as pd
 import pytest
 
-from benchmark.columns import EQUALISE, RESTORE
+from benchmark.columns import EQUALIZE, RESTORE
 from benchmark.experiment.expand import expand
 from benchmark.experiment.plan import load_experiment, plan_blocks
 from studies.tuning import findings as tuning
@@ -43,9 +43,9 @@ def test_what_is_said_of_biased_and_clean_rows_holds() -> None:
 
 
 def test_what_is_said_of_the_default_setting_holds() -> None:
-    helped = shown(EQUALISE, "biased", "default")
+    helped = shown(EQUALIZE, "biased", "default")
     assert set(helped) == {*((OWN, dose) for dose in (0, 0.05, 0.1)), ("c45", 0), ("c45", 0.1)}
-    assert all(change(EQUALISE, "biased", "default", *where)[2] < 0 for where in helped)
+    assert all(change(EQUALIZE, "biased", "default", *where)[2] < 0 for where in helped)
     assert "shown to help with learners of their own** at every dose" in text()
     assert "With C4.5 that is shown at 0 and 0.1." in text()
     worse = shown(RESTORE, "biased", "default")
@@ -72,7 +72,7 @@ def test_a_change_is_a_mean_over_repetitions_of_means_over_fits() -> None:
     own = own[(own["level"] == 0.1) & (own["classifier"] != "c45") & (own["dataset"] != "bank")]
     wide = own.pivot(index=["dataset", "of", "repetition"], columns="chosen_on", values="discrimination")
     means = (wide["biased"].abs() - wide["default"].abs()).groupby("repetition").mean()
-    value, low, high = change(EQUALISE, "biased", "default", OWN, 0.1)
+    value, low, high = change(EQUALIZE, "biased", "default", OWN, 0.1)
     assert value == pytest.approx(means.mean())
     half = 2.7764451 * means.std() * (1 / 5 + 3 / 7) ** 0.5
     assert (high - low) / 2 == pytest.approx(half, rel=1e-6)

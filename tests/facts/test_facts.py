@@ -10,7 +10,7 @@ from statistics import median
 import pandas as pd
 import pytest
 
-from benchmark.columns import EQUALISE, RESTORE
+from benchmark.columns import EQUALIZE, RESTORE
 from benchmark.facts import Facts, facts_of, first_facts
 from benchmark.facts.model import Level, Reason, Standing
 from benchmark.runs.analysis import folder_statistics, run_statistics
@@ -33,13 +33,13 @@ def level(facts: Facts, goal: str) -> Level:
 
 
 def row_of(facts: Facts, technique: str) -> Standing:
-    (row,) = (row for row in level(facts, EQUALISE).techniques if row.technique == technique)
+    (row,) = (row for row in level(facts, EQUALIZE).techniques if row.technique == technique)
     return row
 
 
 def test_verdicts_and_numbers_are_those_of_the_answers(facts: Facts) -> None:
     statistics = run_statistics(two_goals.run_of())
-    for goal in (RESTORE, EQUALISE):
+    for goal in (RESTORE, EQUALIZE):
         rows = statistics.answers
         rows = rows[(rows["goal"] == goal) & (rows["level"] == 0.5)].set_index("technique")
         found = {row.technique: row for row in level(facts, goal).techniques}
@@ -53,14 +53,14 @@ def test_verdicts_and_numbers_are_those_of_the_answers(facts: Facts) -> None:
 
 
 def test_the_baseline_stands_first_and_then_what_helps(facts: Facts) -> None:
-    order = [row.technique for row in level(facts, EQUALISE).techniques]
+    order = [row.technique for row in level(facts, EQUALIZE).techniques]
     assert order[:2] == ["none", "evens"]
-    verdicts = [row.verdict for row in level(facts, EQUALISE).techniques[1:]]
+    verdicts = [row.verdict for row in level(facts, EQUALIZE).techniques[1:]]
     assert verdicts == sorted(verdicts, key=lambda verdict: VERDICTS.index(verdict or ""))
 
 
 def test_a_difference_below_the_detectable_one_is_not_shown(facts: Facts) -> None:
-    for goal in (RESTORE, EQUALISE):
+    for goal in (RESTORE, EQUALIZE):
         at = level(facts, goal)
         assert at.detectable is not None
         assert at.detectable > 0.01
@@ -72,14 +72,14 @@ def test_a_difference_below_the_detectable_one_is_not_shown(facts: Facts) -> Non
 def test_the_detectable_difference_is_of_techniques_alone() -> None:
     """Of the median technique, whatever doing nothing would show beside another baseline."""
     asked = facts_of(run_statistics(two_goals.run_of(), baseline="evens"))
-    rows = level(asked, EQUALISE).techniques
+    rows = level(asked, EQUALIZE).techniques
     assert {row.role for row in rows} == {"baseline", "reference", "technique"}
     halves = [
         (row.gain.high - row.gain.low) / 2
         for row in rows
         if row.role == "technique" and row.gain.high is not None and row.gain.low is not None
     ]
-    assert level(asked, EQUALISE).detectable == pytest.approx(0.01 + median(halves), rel=1e-4)
+    assert level(asked, EQUALIZE).detectable == pytest.approx(0.01 + median(halves), rel=1e-4)
 
 
 def test_a_missed_limit_comes_with_its_numbers(facts: Facts) -> None:

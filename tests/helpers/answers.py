@@ -9,7 +9,7 @@ from typing import Any
 
 import pandas as pd
 
-from benchmark.columns import EQUALISE, GOAL_METRICS, RESTORE, RESULT_COLUMNS
+from benchmark.columns import EQUALIZE, GOAL_METRICS, RESTORE, RESULT_COLUMNS
 from benchmark.metrics import list_metrics
 from benchmark.runs.verdicts import compare_with
 from benchmark.statistics.across import ALPHA
@@ -59,7 +59,7 @@ def answers_at(
     test: str = "original",
     paired: bool = True,
     resampling: Resampling | None = None,
-    goal: str = EQUALISE,
+    goal: str = EQUALIZE,
     criteria: Criteria = Criteria(),  # noqa: B008
     undo: pd.DataFrame | None = None,
 ) -> pd.DataFrame:

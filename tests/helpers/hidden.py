@@ -7,16 +7,16 @@ from pathlib import Path
 
 import pandas as pd
 
-from benchmark.columns import EQUALISE, RESTORE
+from benchmark.columns import EQUALIZE, RESTORE
 from benchmark.statistics.hidden_bias import HIDDEN_BIAS_COLUMNS
 
 TAUS = {
     (RESTORE, 0.0): (0.8, 0.7, 0.9),
     (RESTORE, 0.05): (0.5, 0.3, 0.7),
     (RESTORE, 0.1): (0.1, -0.2, 0.4),
-    (EQUALISE, 0.0): (0.9, 0.8, 1.0),
-    (EQUALISE, 0.05): (0.85, 0.75, 0.95),
-    (EQUALISE, 0.1): (0.75, 0.6, 0.9),
+    (EQUALIZE, 0.0): (0.9, 0.8, 1.0),
+    (EQUALIZE, 0.05): (0.85, 0.75, 0.95),
+    (EQUALIZE, 0.1): (0.75, 0.6, 0.9),
 }
 
 

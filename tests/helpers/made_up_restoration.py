@@ -8,7 +8,7 @@ from dataclasses import replace
 import numpy as np
 import pandas as pd
 
-from benchmark.columns import EQUALISE, GOAL_METRICS, RESTORE
+from benchmark.columns import EQUALIZE, GOAL_METRICS, RESTORE
 from benchmark.metrics.restoration import RESTORATION
 from benchmark.runs.analysis import RunStatistics
 from benchmark.statistics.answers import with_useful
@@ -59,7 +59,7 @@ def answered(statistics: RunStatistics) -> RunStatistics:
     """
     if "goal" not in statistics.answers.columns:
         return statistics
-    answers = statistics.answers[statistics.answers["goal"] == EQUALISE]
+    answers = statistics.answers[statistics.answers["goal"] == EQUALIZE]
     told = statistics.restoration
     told = told[told["metric"] == GOAL_METRICS[RESTORE]]
     distance = told.set_index([*WHERE])["value"]

@@ -11,7 +11,7 @@ import pandas as pd
 import pytest
 
 from benchmark.bias.doses import Dose
-from benchmark.columns import EQUALISE, GOAL_METRICS, RESTORE
+from benchmark.columns import EQUALIZE, GOAL_METRICS, RESTORE
 from benchmark.facts import facts_of
 from benchmark.facts.model import Reason
 from benchmark.facts.questions import hidden
@@ -149,7 +149,7 @@ def test_with_rates_the_line_at_or_above_is_told_and_decides(
         if (own["level"] > 0).any()
     }
     assert (HIDDEN_BIAS in reasons[RESTORE]) != kept
-    assert HIDDEN_BIAS not in reasons[EQUALISE]
+    assert HIDDEN_BIAS not in reasons[EQUALIZE]
     text = report_text(statistics)
     assert ("At dose 0.1, Undoes lowers the distance" in text) == kept
     assert "At dose 0.1, Evens lowers discrimination" in text

@@ -8,7 +8,7 @@ from typing import Any
 import pandas as pd
 import pytest
 
-from benchmark.columns import EQUALISE, GOALS, RESTORE
+from benchmark.columns import EQUALIZE, GOALS, RESTORE
 from benchmark.facts import facts_of, first_facts
 from benchmark.facts.model import Reason
 from benchmark.runs.analysis import RunStatistics, run_statistics
@@ -55,7 +55,7 @@ def test_each_goal_recommends_what_serves_it(statistics: RunStatistics) -> None:
         "trifle": "not_shown",
         "levels": "too_few_accepted",
     }
-    assert named(statistics, EQUALISE) == {
+    assert named(statistics, EQUALIZE) == {
         "none": "baseline",
         "undoes": "helps",
         "evens": "helps",
@@ -67,7 +67,7 @@ def test_each_goal_recommends_what_serves_it(statistics: RunStatistics) -> None:
         goal: statistics.answers.query("goal == @goal and choice.str.contains('least')") for goal in GOALS
     }
     assert least[RESTORE]["technique"].tolist() == ["undoes"]
-    assert least[EQUALISE].query("level == 0.5")["technique"].tolist() == ["evens"]
+    assert least[EQUALIZE].query("level == 0.5")["technique"].tolist() == ["evens"]
 
 
 def test_pages_and_the_terminal_name_what_serves_each_goal(statistics: RunStatistics) -> None:
@@ -105,7 +105,7 @@ def test_where_nothing_is_to_undo_nothing_is_ranked_to_restore() -> None:
     (level,) = facts.scenarios[0].answers[0].levels
     assert level.reason == Reason(code="nothing_to_undo")
     assert facts.use is not None
-    assert facts.use.goal == EQUALISE
+    assert facts.use.goal == EQUALIZE
 
 
 def test_a_bias_without_effect_has_the_same_levels_on_every_surface() -> None:
@@ -116,7 +116,7 @@ def test_a_bias_without_effect_has_the_same_levels_on_every_surface() -> None:
     statistics = run_statistics(RunFrames.of(manifest, run.results, run.failures))
     (scenario,) = facts_of(statistics).scenarios
     levels = {own.goal: [level.level for level in own.levels] for own in scenario.answers}
-    assert levels == {RESTORE: [0.5], EQUALISE: [0.0]}
+    assert levels == {RESTORE: [0.5], EQUALIZE: [0.0]}
 
 
 def test_a_row_of_ranks_names_what_is_ranked_and_calls_nobody_useless_for_another_level() -> None:
@@ -157,7 +157,7 @@ def test_a_run_that_cannot_restore_says_why(
     manifest = run.manifest.with_metrics([name for name in (*METRICS, DISTANCE) if name not in without])
     run = RunFrames.of(manifest, run.results[kept], run.failures)
     found = run_statistics(run)
-    assert {*found.answers["goal"]} == {EQUALISE}
+    assert {*found.answers["goal"]} == {EQUALIZE}
     assert facts_of(found).scenarios[0].unanswered == Reason(code=code)
 
 

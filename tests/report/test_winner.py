@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 import benchmark
-from benchmark.columns import EQUALISE, RESTORE
+from benchmark.columns import EQUALIZE, RESTORE
 from benchmark.facts import facts_of
 from benchmark.facts.all import use
 from benchmark.facts.model import Answers
@@ -117,7 +117,7 @@ def test_what_restores_is_named_before_what_equalises(here: Path) -> None:
         return found.goal
 
     assert goal(helping, helping) == RESTORE
-    assert goal(none, helping) == EQUALISE
+    assert goal(none, helping) == EQUALIZE
     assert use(statistics.run, [scenario.model_copy(update={"answers": (none,)})]) is None
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from benchmark.columns import EQUALISE, GOALS, RESTORE
+from benchmark.columns import EQUALIZE, GOALS, RESTORE
 from benchmark.statistics.hidden_bias import (
     HIDDEN_BIAS_COLUMNS,
     greatest_hidden,
@@ -45,7 +45,7 @@ def test_the_shipped_table_is_whole() -> None:
 def test_the_nearest_hidden_dose_at_or_above_speaks(
     hidden: float, dose: float, found: tuple[float, float] | None
 ) -> None:
-    row = row_at(made_up_table(), EQUALISE, hidden, dose)
+    row = row_at(made_up_table(), EQUALIZE, hidden, dose)
     assert (None if row is None else (row.hidden, row.dose)) == found
 
 
@@ -56,6 +56,6 @@ def test_an_answer_is_withheld_where_the_interval_holds_zero() -> None:
         *(False, False, False),
         *(True, True, True),
     ]
-    assert not any(withheld(table, hidden, 0.1, EQUALISE) for hidden in (0.0, 0.1, 0.3))
+    assert not any(withheld(table, hidden, 0.1, EQUALIZE) for hidden in (0.0, 0.1, 0.3))
     touching = table.assign(tau_low=0.0)
-    assert withheld(touching, 0.0, 0.1, EQUALISE)
+    assert withheld(touching, 0.0, 0.1, EQUALIZE)

@@ -9,7 +9,7 @@ import pandas as pd
 import pytest
 from scipy.stats import t as student
 
-from benchmark.columns import EQUALISE, GOALS, RESTORE
+from benchmark.columns import EQUALIZE, GOALS, RESTORE
 from benchmark.statistics.answers import ANSWER_COLUMNS, ConstantAnswer, constant_on, unranked
 from benchmark.statistics.cells import Baselines, Resampling
 from benchmark.statistics.recommendation import Criteria
@@ -440,7 +440,7 @@ def verdicts_for(goal: str, levels: dict[float, dict[str, Cell]], **settings: ob
 
 
 def test_each_goal_has_its_own_winner() -> None:
-    restored, equal = (answers_at(restoring(), goal=goal) for goal in (RESTORE, EQUALISE))
+    restored, equal = (answers_at(restoring(), goal=goal) for goal in (RESTORE, EQUALIZE))
     assert set(restored["level"]) == {0.5}, "at level 0 there is nothing to restore"
     assert restored["choice"].xs(0.5, level="level").to_dict() == {"none": "", "a": "", "b": "least cheap"}
     assert equal["choice"].xs(0.5, level="level").to_dict() == {"none": "", "a": "least", "b": "cheap"}
@@ -461,7 +461,7 @@ def test_the_useless_is_recommended_for_no_goal() -> None:
         found = verdicts_for(goal, levels)
         assert {found["c"], found["drop"]} <= {"too_few_accepted", "dominated"}, goal
         assert found["d"] == "not_shown"
-    assert verdicts_for(EQUALISE, levels)["drop"] == "too_few_accepted"
+    assert verdicts_for(EQUALIZE, levels)["drop"] == "too_few_accepted"
 
 
 def test_nothing_is_restored_where_there_is_no_measure_of_it() -> None:
@@ -485,7 +485,7 @@ def test_where_nothing_can_be_restored_no_technique_is_chosen(reason: str) -> No
     assert set(found["reason"]) == {""}
     assert set(found["level_reason"]) == {reason}
     assert not found[["choice", "tied", "dominated_by"]].ne("").any(axis=None)
-    assert verdicts_for(EQUALISE, restoring(), undo=undo)["a"] == "helps"
+    assert verdicts_for(EQUALIZE, restoring(), undo=undo)["a"] == "helps"
     other = undo.assign(level=0.8)
     assert verdicts_for(RESTORE, restoring(), undo=other)["b"] == "helps"
     # Of another baseline the same is true.

@@ -6,7 +6,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from benchmark.columns import EQUALISE, FRONTIER_COLUMNS, GOALS, RESTORE
+from benchmark.columns import EQUALIZE, FRONTIER_COLUMNS, GOALS, RESTORE
 from benchmark.statistics.answers import ConstantAnswer, random_accuracy
 from benchmark.statistics.cells import Resampling
 from benchmark.statistics.unprocessing import (
@@ -110,5 +110,5 @@ def test_a_frontier_is_one_of_discrimination() -> None:
     answers = pd.DataFrame([{**where, "technique": "a", "goal": goal} for goal in GOALS])
     gaps = pd.DataFrame([{**where, "technique": "a", "standing": "inside"}])
     found = with_frontier(answers, gaps).set_index("goal")["frontier"].to_dict()
-    assert found == {EQUALISE: "inside", RESTORE: None}
+    assert found == {EQUALIZE: "inside", RESTORE: None}
     assert "frontier" not in with_frontier(answers, gaps.iloc[:0])
