@@ -560,9 +560,9 @@ def hold(
         assert Facts(own.key, [], kept).stored() == now.stored(), f"{path}, {protocol}: stale in {place}"
 
 
-# Quick tests change each field in one of the protocols that know it, in turn; slow ones in the others.
+# Quick tests change each field in one of the protocols that know it, in turn; nightly ones in the others.
 CASES = [
-    pytest.param(path, protocol, marks=() if protocol == quick else pytest.mark.slow)
+    pytest.param(path, protocol, marks=() if protocol == quick else pytest.mark.nightly)
     for turn, (path, changes) in enumerate(CHANGES.items())
     for protocols in [[name for name in PROTOCOLS if any(name in change.only for change in changes)]]
     for quick in [protocols[turn % len(protocols)]]
