@@ -47,22 +47,26 @@ def _mark(item: pytest.Item) -> str:
     return next((name for name in ("nightly", "slow") if item.get_closest_marker(name)), "quick")
 
 
-@pytest.hookimpl(tryfirst=True)  # before pytest leaves out what is slow
-def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+def _durations() -> dict[tuple[str, str], float]:
+    """Return the measured seconds by file and mark."""
+    return pd.read_csv(DURATIONS).set_index(["file", "mark"])["seconds"].to_dict()
+
+
+@pytest.hookimpl(wrapper=True, tryfirst=True)
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> Iterator[None]:
     """Mark the tests that use slow fixtures, and let the files that take longest come first.
 
     Nightly tests are slow. Where tests run side by side, short ones are left for the end, and all processes
-    are done at about the same time.
+    are done at about the same time. Only tests that are not left out count.
     """
     for item in items:
         for fixture in SLOW_FIXTURES.keys() & set(getattr(item, "fixturenames", ())):
             item.add_marker(SLOW_FIXTURES[fixture])
         if item.get_closest_marker("nightly"):
             item.add_marker("slow")
-    known = pd.read_csv(DURATIONS).set_index(["file", "mark"])["seconds"].to_dict()
-    parts = {(item.location[0], _mark(item)) for item in items}
-    seconds = Counter[str]()
-    for file, mark in parts:
+    yield  # pytest leaves out what was not asked for
+    known, seconds = _durations(), Counter[str]()
+    for file, mark in {(item.location[0], _mark(item)) for item in items}:
         seconds[file] += known.get((file, mark), 0.0)
     items.sort(key=lambda item: -seconds[item.location[0]])
 
@@ -82,8 +86,7 @@ def pytest_sessionfinish(session: pytest.Session) -> None:
         if getattr(report, "when", "") == "teardown":  # it has the notes of all three
             for mark, seconds in report.user_properties:
                 measured[report.location[0], mark] += seconds
-    known = pd.read_csv(DURATIONS).set_index(["file", "mark"])["seconds"].to_dict()
-    rows = sorted({**known, **measured}.items())
+    rows = sorted({**_durations(), **measured}.items())
     frame = pd.DataFrame([(*key, seconds) for key, seconds in rows], columns=["file", "mark", "seconds"])
     frame.round(1).to_csv(DURATIONS, index=False)
 
