@@ -14,9 +14,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import hypothesis
-import pandas as pd
 import pytest
 
+from tests import pd  # the first that loads NumPy: libraries then have one thread
 from tests.helpers.plugins import forgetting
 
 if TYPE_CHECKING:
@@ -26,10 +26,6 @@ if TYPE_CHECKING:
 hypothesis.settings.register_profile("daily", deadline=None, max_examples=25)
 hypothesis.settings.register_profile("thorough", deadline=None, max_examples=100)
 hypothesis.settings.load_profile("daily")
-
-# As where pyarrow, an extra, is missing; small frames take a quarter less time. Commands have what there is.
-pd.set_option("mode.string_storage", "python")
-
 
 # The built documentation site, and a browser: what they take is taken by any test that uses them.
 SLOW_FIXTURES = {"site": "nightly", "browser": "slow"}
@@ -45,6 +41,10 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 
 def _mark(item: pytest.Item) -> str:
     return next((name for name in ("nightly", "slow") if item.get_closest_marker(name)), "quick")
+
+
+def _file(item: pytest.Item) -> str:
+    return item.nodeid.partition("::")[0]
 
 
 def _durations() -> dict[tuple[str, str], float]:
@@ -66,9 +66,9 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> Iterator[None]:
             item.add_marker("slow")
     yield  # pytest leaves out what was not asked for
     known, seconds = _durations(), Counter[str]()
-    for file, mark in {(item.location[0], _mark(item)) for item in items}:
+    for file, mark in {(_file(item), _mark(item)) for item in items}:
         seconds[file] += known.get((file, mark), 0.0)
-    items.sort(key=lambda item: -seconds[item.location[0]])
+    items.sort(key=lambda item: -seconds[_file(item)])
 
 
 def pytest_runtest_makereport(item: pytest.Item, call: pytest.CallInfo[None]) -> None:

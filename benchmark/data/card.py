@@ -11,6 +11,7 @@ import hashlib
 import itertools
 import json
 from collections.abc import Collection, Iterator, Mapping, Sequence
+from functools import cache
 from pathlib import Path
 from typing import Annotated, Any, Self
 
@@ -452,6 +453,7 @@ def load_card(name_or_path: str | Path) -> Card:
     return card
 
 
+@cache
 def list_cards() -> tuple[Card, ...]:
     """Return all shipped cards, sorted by name."""
     return tuple(load_card(name) for name in list_declarations("datasets"))
