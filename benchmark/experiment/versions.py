@@ -120,32 +120,43 @@ def code_digest(files: Iterable[Path]) -> str:
     return hashlib.sha256("\n".join(sorted(digests)).encode()).hexdigest()
 
 
+@functools.cache
 def _is_users(file: Path) -> bool:
     """Return whether a file belongs neither to this package nor to an installed one."""
     installed = {"site-packages", "dist-packages"} & {*file.parts}
     return not installed and not any(file.is_relative_to(folder) for folder in (PACKAGE, _STANDARD_LIBRARY))
 
 
+@functools.cache
 def _is_plugged_in(file: Path) -> bool:
     # The names in a registry, or in a package's __init__, change no number.
     named = any(file.is_relative_to(PACKAGE / part) for part in _PLUGGED_IN)
     return named and file.name not in ("__init__.py", "registry.py")
 
 
-def _imported_files(file: Path) -> set[Path]:
+def _imported_files(file: Path) -> Iterable[Path]:
     # Files of this package, beside the file, and where Python looks, are found without being loaded, so that
     # imports inside functions count before their first call.
-    names, is_users = _parsed(file)[1], _is_users(file)
+    names = _parsed(file)[1]
+    if not _is_users(file):
+        return _files_of_package(names)
     names = tuple(_SECOND_NAME.sub(PACKAGE.name, name) for name in names)
     found = set[Path]()
-    for name in {*names}.union(*(_packages_of(name) for name in names if is_users)):
+    for name in {*names}.union(*map(_packages_of, names)):
         own = name.lstrip(".")
         if own != name:
             found |= _files_beside((own,), (file.parents[len(name) - len(own) - 1],))
         else:
-            folders = (PACKAGE.parent, file.parent, *map(Path, sys.path)) if is_users else (PACKAGE.parent,)
+            folders = (PACKAGE.parent, file.parent, *map(Path, sys.path))
             found |= _files_beside((own,), folders) | _files_of_modules((own,))
     return found
+
+
+@functools.cache
+def _files_of_package(names: tuple[str, ...]) -> frozenset[Path]:
+    """Return the files of this package among imported modules; they do not change while it runs."""
+    own = (name for name in names if name.startswith(f"{PACKAGE.name}."))
+    return frozenset(_files_beside(own, (PACKAGE.parent,)))
 
 
 def _packages_of(module: str) -> list[str]:
