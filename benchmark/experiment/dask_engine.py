@@ -13,15 +13,18 @@ import multiprocessing
 import pickle
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
-from typing import Any
+from pathlib import Path
+from typing import Any, Literal, TypeAlias
 
 import dask
 from distributed import Client, KilledWorker, WorkerPlugin, as_completed, get_worker
+from pydantic import BaseModel, Field, StrictBool, StrictFloat, StrictInt, StrictStr
 
+from benchmark.declarations import checked, read_toml
 from benchmark.errors import BetabenchError, ExperimentError
-from benchmark.experiment.engine import Cluster, missing_extra
 from benchmark.experiment.pool import Failure, Finished, Handler, Limits, Pool, Task
 from benchmark.experiment.versions import processor
+from benchmark.models import STRICT
 
 _BATCH = 1000  # tasks that the scheduler gets in one message
 
@@ -157,13 +160,43 @@ def connected(scheduler: Any) -> Iterator[DaskEngine]:
         yield DaskEngine(client)
 
 
+Scalar: TypeAlias = StrictBool | StrictInt | StrictFloat | StrictStr
+
+
+class Cluster(BaseModel):
+    """The content of a cluster file."""
+
+    model_config = STRICT
+
+    # A class of dask-jobqueue, one for each batch scheduler, or Dask's ``LocalCluster`` for a trial.
+    cluster: Literal["SLURMCluster", "PBSCluster", "SGECluster", "LSFCluster", "LocalCluster"]
+    jobs: StrictInt = Field(ge=1)  # number of jobs to submit; for ``LocalCluster``, of workers to start
+    # The class's own arguments.
+    arguments: dict[str, Scalar | list[Scalar] | dict[str, Scalar]] = {}
+
+    @property
+    def module(self) -> str:
+        """The package of the class."""
+        return "distributed" if self.cluster == "LocalCluster" else "dask_jobqueue"
+
+    @property
+    def scale(self) -> dict[str, int]:
+        """The arguments of the cluster's method ``scale``."""
+        return {"n" if self.cluster == "LocalCluster" else "jobs": self.jobs}
+
+
+def load_cluster(path: Path) -> Cluster:
+    """Return the checked content of a cluster file in TOML; an ExperimentError says what is wrong with it."""
+    content = read_toml(path, "cluster file", ExperimentError, "docs/cluster.md has an example")
+    remedy = "correct the named fields; docs/cluster.md has an example"
+    return checked(Cluster, content, f"The cluster file {path}", remedy)
+
+
 @contextlib.contextmanager
-def started(declared: Cluster) -> Iterator[DaskEngine]:
-    """Start a cluster; it and its jobs end with the context."""
-    try:
-        make = getattr(importlib.import_module(declared.module), declared.cluster)
-    except ModuleNotFoundError as error:
-        raise missing_extra(error) from error
+def started(file: Path) -> Iterator[DaskEngine]:
+    """Start the cluster that a file declares; it and its jobs end with the context."""
+    declared = load_cluster(file)
+    make = getattr(importlib.import_module(declared.module), declared.cluster)
     try:
         cluster = make(**declared.arguments)
     except Exception as error:  # each class refuses wrong arguments in its own way

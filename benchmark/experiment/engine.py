@@ -8,15 +8,11 @@ import os
 import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import Any, Literal, Protocol, TypeAlias
+from typing import Any, Protocol
 
-from pydantic import BaseModel, Field, StrictBool, StrictFloat, StrictInt, StrictStr
-
-from benchmark.declarations import checked, read_toml
 from benchmark.errors import ExperimentError
 from benchmark.experiment.pool import ONE_THREAD, PRELOADED, Finished, Handler, Limits, Pool, Task, is_alone
 from benchmark.experiment.versions import processor
-from benchmark.models import STRICT
 
 
 class Engine(Protocol):
@@ -101,38 +97,6 @@ class LocalEngine:
             yield from self._pool.run(tasks, make_handler, limits)
 
 
-Scalar: TypeAlias = StrictBool | StrictInt | StrictFloat | StrictStr
-
-
-class Cluster(BaseModel):
-    """The content of a cluster file."""
-
-    model_config = STRICT
-
-    # A class of dask-jobqueue, one for each batch scheduler, or Dask's ``LocalCluster`` for a trial.
-    cluster: Literal["SLURMCluster", "PBSCluster", "SGECluster", "LSFCluster", "LocalCluster"]
-    jobs: StrictInt = Field(ge=1)  # number of jobs to submit; for ``LocalCluster``, of workers to start
-    # The class's own arguments.
-    arguments: dict[str, Scalar | list[Scalar] | dict[str, Scalar]] = {}
-
-    @property
-    def module(self) -> str:
-        """The package of the class."""
-        return "distributed" if self.cluster == "LocalCluster" else "dask_jobqueue"
-
-    @property
-    def scale(self) -> dict[str, int]:
-        """The arguments of the cluster's method ``scale``."""
-        return {"n" if self.cluster == "LocalCluster" else "jobs": self.jobs}
-
-
-def load_cluster(path: Path) -> Cluster:
-    """Return the checked content of a cluster file in TOML; an ExperimentError says what is wrong with it."""
-    content = read_toml(path, "cluster file", ExperimentError, "docs/cluster.md has an example")
-    remedy = "correct the named fields; docs/cluster.md has an example"
-    return checked(Cluster, content, f"The cluster file {path}", remedy)
-
-
 @contextlib.contextmanager
 def open_engine(
     *, workers: int, scheduler: str | None = None, cluster: Path | None = None
@@ -140,27 +104,24 @@ def open_engine(
     """Open the engine that the command line names; whatever it starts ends with the context.
 
     The engine is ``workers`` processes of this machine, unless there is the address of a Dask scheduler or a
-    file that declares a :class:`Cluster`. An ExperimentError says that the
+    file that declares a :class:`~benchmark.experiment.dask_engine.Cluster`. An ExperimentError says that the
     number of workers, the address or the file is wrong, or that the extra ``cluster`` is missing.
     """
     if scheduler is None and cluster is None:
         with LocalEngine(workers) as local:
             yield local
         return
-    declared = None if cluster is None else load_cluster(cluster)
-    try:
-        from benchmark.experiment.dask_engine import connected, started
-    except ModuleNotFoundError as error:
-        raise missing_extra(error) from error
-    with connected(scheduler) if declared is None else started(declared) as engine:
+    with contextlib.ExitStack() as stack:
+        try:
+            from benchmark.experiment import dask_engine
+
+            connected = dask_engine.connected(scheduler) if cluster is None else dask_engine.started(cluster)
+            engine = stack.enter_context(connected)
+        except ModuleNotFoundError as error:
+            raise ExperimentError(
+                "A Dask cluster needs packages that are not installed",
+                expected="the extra betabench[cluster]",
+                got=f"no module {error.name}",
+                remedy="pip install 'betabench[cluster]', here and wherever scheduler and workers run",
+            ) from error
         yield engine
-
-
-def missing_extra(error: ModuleNotFoundError) -> ExperimentError:
-    """Return the error that names the extra with a missing module."""
-    return ExperimentError(
-        "A Dask cluster needs packages that are not installed",
-        expected="the extra betabench[cluster]",
-        got=f"no module {error.name}",
-        remedy="pip install 'betabench[cluster]', here and wherever scheduler and workers run",
-    )

@@ -20,10 +20,11 @@ import pytest
 from benchmark.cli import main
 from benchmark.data.source import Sources
 from benchmark.errors import ExperimentError, PluginError
-from benchmark.experiment.engine import Cluster, open_engine
+from benchmark.experiment.engine import open_engine
 from benchmark.experiment.expand import load_for_run
 from benchmark.experiment.pool import Failure, Limits, Task
-from benchmark.experiment.prepare import PreparedExperiment, prepare_experiment
+from benchmark.experiment.prepare import prepare_experiment
+from benchmark.experiment.prepared import PreparedExperiment
 from benchmark.experiment.run import Outcome, compute
 from benchmark.experiment.store import Store
 from benchmark.experiment.versions import processor
@@ -35,7 +36,7 @@ from tests.helpers.pool import Handler, by_block  # a module that loads quickly
 dask = pytest.importorskip("dask", reason="needs the extra betabench[cluster]")
 distributed = pytest.importorskip("distributed", reason="needs the extra betabench[cluster]")
 
-from benchmark.experiment.dask_engine import DaskEngine, connected, started  # noqa: E402
+from benchmark.experiment.dask_engine import Cluster, DaskEngine, connected, started  # noqa: E402
 
 pytestmark = pytest.mark.slow
 
@@ -357,7 +358,7 @@ def test_the_documented_example_makes_a_job_script() -> None:
     script = (
         "import sys, tomllib\n"
         "from dask_jobqueue import SLURMCluster\n"
-        "from benchmark.experiment.engine import Cluster\n"
+        "from benchmark.experiment.dask_engine import Cluster\n"
         "declared = Cluster.model_validate(tomllib.loads(sys.stdin.read()))\n"
         "with SLURMCluster(**declared.arguments, scheduler_options={'dashboard': False}) as cluster:\n"
         "    print(cluster.job_script())\n"

@@ -8,7 +8,8 @@ import pytest
 
 from benchmark.errors import ExperimentError, PluginError
 from benchmark.experiment import run as run_module
-from benchmark.experiment.engine import Cluster, LocalEngine, load_cluster, open_engine
+from benchmark.experiment.dask_engine import Cluster, load_cluster
+from benchmark.experiment.engine import LocalEngine, open_engine
 from benchmark.experiment.plan import Block, Shard, load_experiment, plan_blocks
 from benchmark.experiment.pool import Handler, Limits, Task
 from benchmark.experiment.store import Store
