@@ -21,7 +21,8 @@ from benchmark.experiment.evaluate import Evaluator
 from benchmark.experiment.expand import load_for_run
 from benchmark.experiment.keys import planned_cells
 from benchmark.experiment.plan import load_experiment
-from benchmark.experiment.prepare import PreparedExperiment, prepare_experiment
+from benchmark.experiment.prepare import prepare_experiment
+from benchmark.experiment.prepared import PreparedExperiment
 from benchmark.experiment.run import compute
 from benchmark.experiment.store import Store
 from benchmark.techniques import Convergence, list_techniques

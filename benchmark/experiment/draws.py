@@ -10,7 +10,6 @@ import itertools
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from functools import partial
-from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
@@ -19,11 +18,13 @@ from benchmark.bias import Planted, Rows
 from benchmark.columns import BIASED, ORIGINAL, TRUTH, Test
 from benchmark.data.row_facts import units_of, with_numbers
 from benchmark.data.table import Table
+from benchmark.errors import DeclinedError
+from benchmark.experiment.plan import Block
+from benchmark.experiment.prepared import PreparedDataset
+from benchmark.experiment.telling import EXAMINED, BiasEffect, Telling
 from benchmark.seeding import generator
-
-if TYPE_CHECKING:
-    from benchmark.experiment.plan import Block
-    from benchmark.experiment.prepare import PreparedDataset
+from benchmark.techniques import Technique
+from benchmark.techniques.knowledge import Examined, Fact, Knowledge
 
 Axes = dict[str, str | int | float]
 Positions = NDArray[np.intp]
@@ -66,7 +67,7 @@ def draw_folds(data: PreparedDataset, block: Block) -> Iterator[Fold]:
     """Yield the folds of a block; a holdout is a single fold."""
     seed_axes, experiment = axes(data, block.level, block.repetition), data.experiment
     bias = data.biases[block.bias]
-    beta = data.beta_of(block.bias, block.level, block.hidden)
+    beta = data.beta(block)
     if not experiment.splits:
         whole = data.planted(block.bias, beta)
         rows = data.rows
@@ -77,7 +78,7 @@ def draw_folds(data: PreparedDataset, block: Block) -> Iterator[Fold]:
         return
     source = _source(data, block, seed_axes)
     for number, (train_rows, test_rows) in enumerate(split(data, block.level, block.repetition)):
-        fold = seed_axes if data.folds is None else {**seed_axes, "fold": number}
+        fold = seed_axes if data.n_folds is None else {**seed_axes, "fold": number}
         rng = generator(experiment.seed, purpose="sample", **fold)
         planted: Planted | None = None
         after_bias: Positions | None = None
@@ -85,7 +86,7 @@ def draw_folds(data: PreparedDataset, block: Block) -> Iterator[Fold]:
         if experiment.train == "data":
             if data.n_train < len(train_rows):
                 train_rows = np.sort(rng.choice(train_rows, data.n_train, replace=False))
-            if block.hidden:
+            if block.has_truth:
                 train_rows = np.intersect1d(train_rows, source.positions)
                 test_rows = np.intersect1d(test_rows, source.positions)
             biased = bias.plant_in_rows(source.train.take(source.find(train_rows)), beta, rng)
@@ -98,7 +99,7 @@ def draw_folds(data: PreparedDataset, block: Block) -> Iterator[Fold]:
         observed = source.observed.take(test_positions)
         fill = numbering(data, fold, train_rows)
         tests = _tests(data, block, fold, held_out, planted, fill, test_rows, observed)
-        if block.hidden:
+        if block.has_truth:
             true = data.test.take(test_rows)
             tests[TRUTH] = TestRows(tests[ORIGINAL].seen, true, np.arange(len(true)))
         yield Fold(fold, fill(train, after_bias, "train"), tests, train_rows, after_bias, test_rows)
@@ -142,7 +143,7 @@ def _source(data: PreparedDataset, block: Block, seed_axes: Axes) -> _Source:
     everybody belonged to it. The audit's own bias adds the rows of the other group. Any other bias is planted
     in the favored rows: everybody gets a new random group, the same at all levels of bias.
     """
-    rows = _with_hidden_bias(data, block) if block.hidden else data.rows
+    rows = _with_hidden_bias(data, block) if block.has_truth else data.rows
     if not data.entry.audit:
         return _Source(rows, rows, np.ones(len(data.test), dtype=np.bool_), rows.table)
     favored = ~data.test.deprived
@@ -188,8 +189,8 @@ def split(data: PreparedDataset, level: float, repetition: int) -> Iterator[tupl
     units = units_of(data.persons, np.arange(len(data.test))) if judged is None else judged.judges
     n_units = int(units.max()) + 1
     shuffled = rng.permutation(n_units)
-    if data.folds is not None:
-        parts = np.array_split(shuffled, data.folds)
+    if data.n_folds is not None:
+        parts = np.array_split(shuffled, data.n_folds)
     else:
         assert data.experiment.holdout is not None
         parts = [shuffled[: n_held_out(n_units, data.experiment.holdout)]]
@@ -210,9 +211,12 @@ def split(data: PreparedDataset, level: float, repetition: int) -> Iterator[tupl
 def split_sizes(data: PreparedDataset) -> list[tuple[int, int]]:
     """Return the numbers of training and test rows in each split of each repetition and level.
 
-    If groups were drawn at random, only the clean model's training rows count.
+    The list is empty if they do not vary. If groups were drawn at random, only the clean model's training
+    rows count.
     """
     experiment = data.experiment
+    if not (experiment.splits and (data.entry.audit or data.persons is not None or data.judged is not None)):
+        return []
     trained = ~data.test.deprived if data.entry.audit else np.ones(len(data.test), dtype=np.bool_)
     levels = experiment.levels[:1] if experiment.paired_betas else experiment.levels
     return [
@@ -242,7 +246,7 @@ def _tests(
     ``positions`` are the rows' among the dataset's, and ``observed`` are the rows as seen before bias.
     """
     before, bias = rows.table, data.biases[block.bias]
-    beta = data.beta_of(block.bias, block.level, block.hidden)
+    beta = data.beta(block)
     # The same for all tests, so that their rows are equal without planted bias.
     new_rng = partial(generator, data.experiment.seed, purpose="observe", **seed_axes)
     original = TestRows(
@@ -262,3 +266,51 @@ def _tests(
             seen = fill(seen, positions[changed.positions], BIASED)
             tests[BIASED] = TestRows(seen, changed.truth, changed.positions if same else None)
     return tests
+
+
+def told(
+    telling: Telling,
+    technique: Technique,
+    planted: BiasEffect,
+    fold: Fold,
+    true: NDArray[np.bool_] | None,
+    seed: int,
+) -> Iterator[Knowledge]:
+    """Yield what a technique is told in a training sample, for each draw.
+
+    ``true`` are the true labels of all of the dataset's rows, if they are known, and ``seed`` is the
+    experiment's.
+    """
+    numbers = vars(telling.numbers(technique, planted))
+    needed = [fact for fact in EXAMINED if fact in technique.knows]
+    for draw in range(telling.n_draws):
+        examined = {fact: _examined(telling, fact, fold, true, seed, draw) for fact in needed}
+        yield Knowledge(**numbers, **examined)
+
+
+def _examined(
+    telling: Telling, fact: Fact, fold: Fold, true: NDArray[np.bool_] | None, seed: int, draw: int
+) -> Examined:
+    """Return rows of a training sample that are looked at again, drawn without replacement.
+
+    The rows of a smaller number are among those of a greater one, and so are the errors of a smaller share.
+    """
+    if fold.after_bias is None:
+        raise DeclinedError(
+            "Only real rows can be looked at again",
+            expected='real rows to train on: train = "data", with holdout or folds',
+            got="rows drawn from a network",
+        )
+    if true is None:
+        raise DeclinedError(
+            "Whoever looks at rows again cannot tell their true labels",
+            expected="a bias whose true labels are known",
+            got="the bias of an audit, whose groups were drawn at random",
+        )
+    train, labels = fold.train, true[fold.after_bias]
+    rng = generator(seed, purpose="told", fact=fact, draw=draw, **fold.axes)
+    refused = train.deprived & ~train.y
+    candidates = np.flatnonzero(refused) if fact == "refusals" else np.arange(len(train))
+    rows = rng.permutation(candidates)[: telling.m]
+    errs = rng.random(len(candidates))[: len(rows)] < telling.wrong
+    return Examined(rows, labels[rows] ^ errs)

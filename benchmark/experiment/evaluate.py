@@ -26,10 +26,10 @@ from benchmark.errors import (
     TechniqueError,
     where,
 )
-from benchmark.experiment.draws import Axes, Fold, TestRows, draw_folds
+from benchmark.experiment.draws import Axes, Fold, TestRows, draw_folds, told
 from benchmark.experiment.entries import ClassifierEntry, Refit
 from benchmark.experiment.plan import Block, Experiment
-from benchmark.experiment.prepare import PreparedDataset, PreparedExperiment
+from benchmark.experiment.prepared import PreparedDataset, PreparedExperiment
 from benchmark.experiment.scoring import (
     Answers,
     Decisions,
@@ -46,7 +46,7 @@ from benchmark.experiment.scoring import (
     stored_counts,
 )
 from benchmark.experiment.store import CellResult, Status
-from benchmark.experiment.telling import Telling, told
+from benchmark.experiment.telling import Telling
 from benchmark.experiment.unprocessing import UnconstrainedFold, frontier_values, has_frontier
 from benchmark.experiment.versions import source_digest, versions_of
 from benchmark.seeding import axis_seed, generator
@@ -176,17 +176,8 @@ def declined_by(technique: Technique, train: Table, acceptance: Acceptance) -> s
 
 def coordinates(data: PreparedDataset, block: Block, cell: Cell) -> dict[str, Any]:
     """Return the fields of a cell's result that say where it belongs."""
-    return {
-        "key": cell.key,
-        "dataset": data.name,
-        "bias": block.bias,
-        "hidden": block.hidden,
-        "level": block.level,
-        "beta": data.beta_of(block.bias, block.level, block.hidden),
-        "repetition": block.repetition,
-        "technique": cell.technique,
-        "classifier": cell.classifier,
-    }
+    names = {"technique": cell.technique, "classifier": cell.classifier}
+    return {"key": cell.key, **data.place(block), **names}
 
 
 def cell_result(
@@ -238,7 +229,7 @@ class Evaluator:
                 if rows is not None
             }
         except Exception as error:
-            begin = in_fold(len(folds), data.folds)
+            begin = in_fold(len(folds), data.n_folds)
             reason = f"{begin}the rows to train and test on could not be drawn: {in_words(error)}"
             yield from (cell_result(data, block, cell, "failed", reason) for cell in cells)
             return
@@ -409,9 +400,8 @@ class Evaluator:
         """
         entry = self.prepared.datasets[block.dataset].entry.baseline
         learner = (block.dataset, entry, cell.classifier)
-        counted: dict[Test, list[list[int]]] = {
-            test: [] for test in ([ORIGINAL, TRUTH] if block.hidden else [ORIGINAL])
-        }
+        tests: list[Test] = [ORIGINAL, TRUTH] if block.has_truth else [ORIGINAL]
+        counted: dict[Test, list[list[int]]] = {test: [] for test in tests}
         begin = ""
         try:
             for number in range(len(folds) * n_draws):
@@ -421,8 +411,8 @@ class Evaluator:
                 if cell.technique == entry:  # the cell is the untreated learner
                     self._remember(_model_key(*learner, fold), accepted)
                 clean = {ORIGINAL: self._accepts(*learner, self._clean(block, folds)[place])}
-                if block.hidden:
-                    true = self._at_0(replace(block, hidden=0.0))[place]
+                if block.has_truth:
+                    true = self._at_0(block.true)[place]
                     assert true.test_rows is not None
                     assert fold.test_rows is not None
                     of_fold = np.searchsorted(true.test_rows, fold.test_rows)
@@ -437,14 +427,13 @@ class Evaluator:
 
     def _clean(self, block: Block, folds: Sequence[Fold]) -> Sequence[Fold]:
         """Return the folds of a block without planted bias; ``folds`` are the block's own."""
-        return folds if block.level == 0 else self._at_0(block)
+        return folds if block.level == 0 else self._at_0(block.clean)
 
     def _at_0(self, block: Block) -> Sequence[Fold]:
-        at_0 = replace(block, level=0.0, cells=())
-        remembered = self._unbiased.get(block.hidden > 0)
-        if remembered is None or remembered[0] != at_0:
-            drawn = list(draw_folds(self.prepared.datasets[block.dataset], at_0))
-            remembered = self._unbiased[block.hidden > 0] = at_0, drawn
+        remembered = self._unbiased.get(block.has_truth)
+        if remembered is None or remembered[0] != block:
+            drawn = list(draw_folds(self.prepared.datasets[block.dataset], block))
+            remembered = self._unbiased[block.has_truth] = block, drawn
         return remembered[1]
 
     def _refitted(self, block: Block, folds: Sequence[Fold], refit_on: Refit) -> list[Fold]:

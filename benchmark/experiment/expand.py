@@ -26,7 +26,6 @@ from benchmark.experiment.entries import (
 from benchmark.experiment.evaluate import configured_techniques, describe_classifier
 from benchmark.experiment.plan import ExpandedExperiment, Experiment, load_experiment, load_plugins, with_bias
 from benchmark.experiment.telling import Telling
-from benchmark.experiment.tuning_rule import space
 from benchmark.experiment.versions import NOT_INSTALLED, versions_of
 from benchmark.metrics import metric_names
 from benchmark.models import entry_name
@@ -279,7 +278,7 @@ def _with_tuned(experiment: Experiment) -> Experiment:
     chosen_on: tuple[TunedOn, ...] = (*experiment.tune.validation, "oracle")
     for entry in experiment.techniques:
         entries.append(entry)
-        for on in chosen_on if not entry.told and space(experiment, entry) else ():
+        for on in chosen_on if not entry.told and experiment.search_space(entry) else ():
             suffix, words = _TUNED_ON[on]
             fields = {"name": f"{entry.name}_{suffix}", "title": f"{entry.title} ({words})", "tuned": on}
             entries.append(entry.model_copy(update=fields))

@@ -29,11 +29,10 @@ from benchmark.columns import (
     TUNED,
     TUNING_COLUMNS,
     Test,
-    hidden_name,
 )
 from benchmark.experiment.draws import draw_folds
 from benchmark.experiment.plan import Block
-from benchmark.experiment.prepare import PreparedDataset, PreparedExperiment
+from benchmark.experiment.prepared import PreparedDataset, PreparedExperiment
 from benchmark.experiment.scoring import DRAWS, Decisions, joint_counts
 from benchmark.experiment.store import CellResult, MetricValue
 from benchmark.experiment.unprocessing import frontier_points
@@ -153,17 +152,16 @@ def doses_frame(prepared: PreparedExperiment) -> pd.DataFrame:
     """
     rows: list[tuple[object, ...]] = []
     for name, data in prepared.datasets.items():
-        for (bias, gap), doses in data.solved.items():
-            hidden = data.hidden.get((bias, gap))
-            at_0 = Block(name, bias, 0.0, 0, hidden=gap)
+        for (bias, gap), solved in data.solved.items():
+            before, at_0 = solved.hidden, Block(name, bias, 0.0, 0, hidden=gap)
             clean = _label_gaps(prepared, at_0) if data.reaches(bias, 0.0, gap) else None
-            for dose in doses:
+            for dose in solved.on_top:
                 reached = dose.beta is not None
                 reason = "" if reached else f"no level of this bias adds more than {dose.gap:.3f}"
-                if hidden is not None and hidden.beta is None:
-                    reason = f"no level of this bias hides more than {hidden.gap:.3f}"
-                pooled = dose.pooled and (hidden is None or hidden.pooled)
-                key = (data.name, hidden_name(bias, gap), dose.dose, dose.beta, dose.gap, dose.error, pooled)
+                if before is not None and before.beta is None:
+                    reason = f"no level of this bias hides more than {before.gap:.3f}"
+                pooled = dose.pooled and (before is None or before.pooled)
+                key = (data.name, at_0.shown_bias, dose.dose, dose.beta, dose.gap, dose.error, pooled)
                 added: Iterable[float] = [math.nan]
                 if reached and clean is not None:
                     added = _label_gaps(prepared, replace(at_0, level=dose.dose)) - clean
@@ -249,5 +247,4 @@ def _in_order(
 
 
 def _key(cell: CellResult) -> tuple[object, ...]:
-    bias = hidden_name(cell.bias, cell.hidden)
-    return (cell.dataset, bias, cell.level, cell.technique, cell.classifier, cell.repetition)
+    return (cell.dataset, cell.shown_bias, cell.level, cell.technique, cell.classifier, cell.repetition)

@@ -4,13 +4,12 @@ import functools
 import hashlib
 import json
 from collections.abc import Iterator, Mapping
-from dataclasses import replace
 from typing import Any
 
 from benchmark.columns import BIASED, TRUTH
 from benchmark.experiment.evaluate import Cell, describe_classifier, describe_technique
 from benchmark.experiment.plan import WHOLE, Block, Shard, plan_blocks
-from benchmark.experiment.prepare import PreparedExperiment
+from benchmark.experiment.prepared import PreparedExperiment
 from benchmark.experiment.tune import describe_tuning
 from benchmark.experiment.unprocessing import describe_frontier, has_frontier
 from benchmark.experiment.versions import PACKAGE, code_digest, harness_digest
@@ -36,10 +35,10 @@ def planned_cells(prepared: PreparedExperiment, shard: Shard = WHOLE) -> list[tu
 
     def cells(block: Block) -> Iterator[Cell]:
         sample = sample_identity(prepared, block)
-        clean = sample_identity(prepared, replace(block, level=0.0)) if restores else sample
+        clean = sample_identity(prepared, block.clean) if restores else sample
         compared = [clean, sample]
-        if restores and block.hidden:
-            compared.append(sample_identity(prepared, replace(block, level=0.0, hidden=0.0)))
+        if restores and block.has_truth:
+            compared.append(sample_identity(prepared, block.true))
 
         @functools.cache
         def reference(untreated: str, classifier: str) -> str:
@@ -59,7 +58,7 @@ def planned_cells(prepared: PreparedExperiment, shard: Shard = WHOLE) -> list[tu
             if entry.refit is not None:
                 described = {**described, "refit": [entry.refit, clean if entry.refit == "clean" else {}]}
             if has_frontier(trained) and entry.refit is None:
-                tests = [test for test in experiment.tests if test != TRUTH or block.hidden]
+                tests = [test for test in experiment.tests if test != TRUTH or block.has_truth]
                 described["frontier"] = describe_frontier(tests)
             key = cell_key(sample, described, classifiers[classifier])
             untreated = prepared.datasets[block.dataset].entry.baseline
@@ -90,7 +89,7 @@ def _identity(
 def sample_identity(prepared: PreparedExperiment, block: Block) -> dict[str, Any]:
     """Return the part of a block that can change predictions: the protocol, and the drawn rows."""
     experiment, data = prepared.experiment, prepared.datasets[block.dataset]
-    beta = data.beta_of(block.bias, block.level, block.hidden)
+    beta = data.beta(block)
     identity: dict[str, Any] = {
         "code": harness_digest(),
         **experiment.in_keys(),
@@ -104,7 +103,7 @@ def sample_identity(prepared: PreparedExperiment, block: Block) -> dict[str, Any
         "steps": data.described_biases[block.bias, block.level > 0],
     }
     if experiment.splits:
-        identity["split"] = {"train": experiment.train, "holdout": experiment.holdout, "folds": data.folds}
+        identity["split"] = {"train": experiment.train, "holdout": experiment.holdout, "folds": data.n_folds}
     if not experiment.splits or experiment.train == "network":
         identity["network"] = data.planted(block.bias, beta).network.digest
     if experiment.splits and experiment.train == "network":

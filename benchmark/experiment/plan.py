@@ -5,7 +5,7 @@ from __future__ import annotations
 import itertools
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
@@ -23,7 +23,7 @@ from pydantic_core import PydanticCustomError
 from benchmark.bias import Bias, make_bias
 from benchmark.bias.base import BiasEdit
 from benchmark.bias.cpt import deprived_edits
-from benchmark.columns import ORIGINAL, TEST_TITLES, TRUTH, UNTREATED, Test
+from benchmark.columns import ORIGINAL, TEST_TITLES, TRUTH, UNTREATED, Test, hidden_name
 from benchmark.data.card import Card, load_card
 from benchmark.declarations import (
     checked,
@@ -51,7 +51,8 @@ from benchmark.metrics import get_metric, metric_names
 from benchmark.metrics.restoration import OF_REPETITIONS
 from benchmark.models import Derived, Free, Identifier, Identifying, Keyed, Option, Planned
 from benchmark.registry import load_plugin
-from benchmark.techniques import Technique
+from benchmark.techniques import Technique, get_technique
+from benchmark.techniques._search import Search, space_of
 from benchmark.text.words import LevelUnit
 
 # The entries that a name in a list stands for, by field.
@@ -248,6 +249,10 @@ class Experiment(Identifying):
         """Whether rows are held out for testing."""
         return self.holdout is not None or self.folds is not None
 
+    def n_folds(self, dataset: DatasetEntry) -> int | None:
+        """Return the number of parts of a dataset that are tested on in turn; None without folds."""
+        return dataset.folds or self.folds
+
     @property
     def takes_numbers(self) -> bool:
         """Whether a classifier takes the numbers behind bins."""
@@ -325,6 +330,12 @@ class Experiment(Identifying):
                     f"the baseline {compared_with!r} of {dataset.name!r} is a technique, no untreated model"
                 )
         return ""
+
+    def search_space(self, entry: TechniqueEntry) -> tuple[Search, ...]:
+        """Return the search space of an entry, without parameters that the experiment gives."""
+        fixed = (dataset.parameters.get(entry.technique, {}) for dataset in self.datasets)
+        technique = get_technique(entry.technique, **entry.parameters)
+        return space_of(technique, {*entry.parameters, *itertools.chain.from_iterable(fixed)})
 
     def with_techniques(
         self, entries: Iterable[TechniqueEntry], tried_on: Callable[[DatasetEntry], tuple[str, ...]]
@@ -454,6 +465,26 @@ class Block:
     repetition: int  # number of the sample, from 0
     cells: tuple[tuple[str, str], ...] = ()  # names of technique and classifier, in the experiment's order
     hidden: float = 0.0  # label gap that the bias adds first, to rows that then count as the original ones
+
+    @property
+    def shown_bias(self) -> str:
+        """The name of its bias in results, with the gap that is hidden."""
+        return hidden_name(self.bias, self.hidden)
+
+    @property
+    def has_truth(self) -> bool:
+        """Whether the test in truth has other labels than the original test, because bias is hidden."""
+        return self.hidden > 0
+
+    @property
+    def clean(self) -> Block:
+        """The block without planted bias, whose models decisions are compared with."""
+        return replace(self, level=0.0, cells=())
+
+    @property
+    def true(self) -> Block:
+        """The block without planted and without hidden bias, with which decisions in truth are compared."""
+        return replace(self.clean, hidden=0.0)
 
 
 @dataclass(frozen=True)

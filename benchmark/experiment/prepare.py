@@ -1,296 +1,34 @@
 """Experiments with their data: test rows and learned networks, ready for samples and tests."""
 
-import contextlib
 import itertools
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
-from functools import cache, cached_property
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
-from benchmark.bias import Bias, Expected, Planted, Rows, Score
 from benchmark.bias.borderline import nearness_to_boundary
 from benchmark.bias.doses import Dose, solve_doses
 from benchmark.columns import hidden_name
 from benchmark.data import Table
 from benchmark.data.card import Card, load_card
-from benchmark.data.card_parts import EQUAL_ROWS, Edges, NetworkSettings, NumericColumn
+from benchmark.data.card_parts import EQUAL_ROWS, NumericColumn
 from benchmark.data.load import Dataset, group_notes, load_dataset
-from benchmark.data.row_facts import Judged, Numbers, Persons
+from benchmark.data.row_facts import Judged, Persons
 from benchmark.data.source import ANYWHERE, DataNotFoundError, Sources
 from benchmark.declarations import declaration_dir, list_declarations
 from benchmark.errors import BetabenchError, ExperimentError
 from benchmark.experiment.draws import n_held_out, split_sizes
 from benchmark.experiment.entries import DatasetEntry
-from benchmark.experiment.plan import Block, ExpandedExperiment, Experiment
-from benchmark.experiment.telling import BiasEffect
-from benchmark.experiment.versions import source_digest
+from benchmark.experiment.plan import ExpandedExperiment, Experiment
+from benchmark.experiment.prepared import Learning, PreparedDataset, PreparedExperiment, SolvedDoses
 from benchmark.network.bif import read_bif
-from benchmark.network.learn import announcement, learn_network, merge_settings
+from benchmark.network.learn import announcement, merge_settings
 from benchmark.network.model import Network, sample
-from benchmark.registry import load_plugin
 from benchmark.seeding import generator
-from benchmark.techniques import Kind, get_technique
-from benchmark.text.words import EMBEDDED, REAL, SAMPLED, few
+from benchmark.text.words import EMBEDDED, few
 
 _LEAST_VALIDATED = 30  # rows; with fewer, a group with a label may have no more than a person or two
-_MOST_REMEMBERED = 16  # networks of training rows, which several biases share
-
-
-@dataclass(frozen=True)
-class Learning:
-    """Settings and edges for learning a dataset's network."""
-
-    settings: NetworkSettings
-    required: Edges
-    forbidden: Edges
-
-    def of(self, table: Table) -> Network:
-        """Return a table's network; raises the errors of :func:`benchmark.network.learn.learn_network`."""
-        return learn_network(
-            table, self.settings, required_edges=self.required, forbidden_edges=self.forbidden
-        )
-
-
-@dataclass(frozen=True, eq=False)
-class PreparedDataset:
-    """A dataset of an experiment, ready for samples and tests."""
-
-    experiment: Experiment
-    name: str  # in results: the entry's, marked if the embedded network stands in for real data
-    entry: DatasetEntry
-    card: Card
-    embedded: bool  # whether the test data are a sample of the embedded network
-    # Learned from all rows, without planted bias; None if real rows are trained on and no network stands in
-    # for them.
-    network_of_all: Network | None
-    test: Table  # all rows; techniques are scored on all, or with splits on the held-out ones
-    n_train: int  # most rows of a training sample
-    biases: Mapping[str, Bias]  # by name
-    learning: Learning
-    score: Score | None = None  # the number behind the label, if the card names one
-    boundary: NDArray[np.float64] | None = None  # nearness of rows to the boundary, if a bias needs it
-    judged: Judged | None = None  # judged labels of the rows, if rows are split
-    persons: Persons | None = None  # persons of the rows, if the card names them and the rows are real
-    numbers: Numbers | None = None  # the numbers behind the test rows' bins, if a classifier takes them
-    notes: tuple[str, ...] = ()  # sentences that readers of the test data need
-    # By bias and hidden label gap: the doses on top of it, if levels are doses; and the gap, if there is one.
-    solved: Mapping[tuple[str, float], tuple[Dose, ...]] = field(default_factory=dict)
-    hidden: Mapping[tuple[str, float], Dose] = field(default_factory=dict)
-    _planted: dict[tuple[str, float], Planted] = field(default_factory=dict, repr=False)
-    _expected: dict[tuple[str, float, float], Expected] = field(default_factory=dict, repr=False)
-    _learned: dict[bytes, Network] = field(default_factory=dict, repr=False)
-
-    @property
-    def network(self) -> Network:
-        """The network of all rows, without planted bias, of an experiment that draws from one."""
-        assert self.network_of_all is not None
-        return self.network_of_all
-
-    @property
-    def folds(self) -> int | None:
-        """The number of parts that are tested on in turn, if there are folds."""
-        return self.entry.folds or self.experiment.folds
-
-    @cached_property
-    def split_sizes(self) -> Sequence[tuple[int, int]]:
-        """Training and test rows of each split, where these vary."""
-        vary = self.entry.audit or self.persons is not None or self.judged is not None
-        return split_sizes(self) if vary and self.experiment.splits else ()
-
-    @property
-    def title(self) -> str:
-        """The dataset's title for readers, without its provenance."""
-        entry, card = self.name.removesuffix(EMBEDDED), self.card
-        return card.title if entry == card.name else f"{card.title} ({entry})"
-
-    @property
-    def test_data(self) -> str:
-        """The kind of the test data, in the words of tables and the manifest."""
-        return SAMPLED if self.embedded else REAL
-
-    @cached_property
-    def described_biases(self) -> dict[tuple[str, bool], list[dict[str, Any]]]:
-        """Descriptions of biases in cells' keys, by name, and by whether bias is planted."""
-        described = {}
-        for name, bias in self.biases.items():
-            steps = described[name, True] = describe_bias(bias)
-            # Without planted bias, parameters have no effect, except on added columns.
-            described[name, False] = [
-                described_step if step.widens else {**described_step, "parameters": {}}
-                for described_step, step in zip(steps, bias.steps, strict=True)
-            ]
-        return described
-
-    def beta_of(self, bias: str, level: float, hidden: float = 0.0) -> float:
-        """Return the β of a level of bias: the level itself, unless it is a dose."""
-        solved = self.solved.get((bias, hidden))
-        if solved is None:
-            return level
-        beta = next(dose.beta for dose in solved if dose.dose == level)
-        assert beta is not None  # all planned blocks can be reached
-        return beta
-
-    def hidden_beta(self, bias: str, hidden: float) -> float:
-        """Return the β at which a bias hides a label gap in all rows before any level is planted."""
-        beta = self.hidden[bias, hidden].beta if hidden else 0.0
-        assert beta is not None  # all planned blocks can be reached
-        return beta
-
-    def reaches(self, bias: str, level: float, hidden: float = 0.0) -> bool:
-        """Return whether a bias can be planted at a level, on top of a hidden label gap."""
-        doses = self.solved.get((bias, hidden), ())
-        return all(dose.beta is not None for dose in doses if dose.dose == level)
-
-    def planted(self, bias: str, beta: float) -> Planted:
-        """Return the network with planted bias; computed once."""
-        if (bias, beta) not in self._planted:
-            self._planted[bias, beta] = self.biases[bias].plant(self.network, beta)
-        return self._planted[bias, beta]
-
-    @cached_property
-    def rows(self) -> Rows:
-        """All rows before bias, with score, boundary and judged labels."""
-        return Rows.of(self.test, self.score, self.boundary, self.judged)
-
-    @cached_property
-    def recorded_groups(self) -> NDArray[np.int16]:
-        """Codes of the sensitive features in each group that occurs, shape (n_groups, n_features)."""
-        return np.unique(self.test.codes[:, self.test.schema.sensitive_indices], axis=0)
-
-    @cached_property
-    def as_favored(self) -> Table:
-        """All rows as if everybody belonged to the favored group, or to the largest of several."""
-        codes = self.test.codes[:, self.test.schema.sensitive_indices]
-        groups, n_rows = np.unique(codes[~self.test.deprived], axis=0, return_counts=True)
-        favored = np.where(self.test.deprived[:, None], groups[np.argmax(n_rows)], codes)
-        return self.rows.in_groups(favored).table
-
-    @cached_property
-    def favored_rows(self) -> Rows:
-        """The favored group's rows, once in each group: the expected rows if groups are drawn anew."""
-        favored, groups = np.flatnonzero(~self.test.deprived), self.recorded_groups
-        repeated = self.rows.apart(np.tile(favored, len(groups)))
-        return repeated.in_groups(np.repeat(groups, len(favored), axis=0))
-
-    def expected(self, bias: str, beta: float, hidden: float = 0.0) -> Expected:
-        """Return the expectations of training samples from all rows, or from a network of all rows.
-
-        If groups were drawn at random, the clean model's expected rows are the favored group's, in both
-        groups.
-        """
-        if self.experiment.train == "network":
-            return self.planted(bias, beta).expected
-        if (bias, beta, hidden) not in self._expected:
-            recorded = beta > 0 and self.biases[bias].of_audit
-            rows = self.favored_rows if self.entry.audit and not recorded else self.rows
-            self._expected[bias, beta, hidden] = self.biases[bias].expected_in_rows(
-                rows, beta, hidden=self.hidden_beta(bias, hidden)
-            )
-        return self._expected[bias, beta, hidden]
-
-    def expectations(self, bias: str, *, hidden: float = 0.0) -> Callable[[float], Expected]:
-        """Return :meth:`expected` as a function of β, up to rounding, for the solver of doses.
-
-        Bias of β ``hidden`` was planted before.
-        """
-        if self.experiment.train == "network":
-            return cache(lambda beta: self.biases[bias].plant(self.network, beta).expected)
-        rows = self.favored_rows if self.entry.audit else self.rows
-        return self.biases[bias].expectations_in_rows(rows, hidden=hidden)
-
-    def told(self, block: Block) -> BiasEffect:
-        """Return what techniques may be told about the bias of a block."""
-        beta = self.beta_of(block.bias, block.level, block.hidden)
-        recorded = self.expected(block.bias, beta, block.hidden).rates
-        return BiasEffect(self._kinds[block.bias], recorded, self.expected(block.bias, 0.0).rates)
-
-    @cached_property
-    def _kinds(self) -> dict[str, Kind | None]:
-        """What biases do to rows, by name."""
-        return {name: self._kind_of(bias) for name, bias in self.biases.items()}
-
-    def _kind_of(self, bias: Bias) -> Kind | None:
-        """Return what the steps of a bias do to rows; turned labels count before rows left out."""
-        effects = set[Kind]()
-        for step in bias.steps:
-            chances = None
-            for beta in (1.0, 0.5, 0.1):  # some parameters are out of range at greater levels
-                with contextlib.suppress(BetabenchError):
-                    chances = step.chances(self.rows, beta)
-                    break
-            if chances is not None and chances.turned is not None and chances.turned.any():
-                effects.add("label")
-            elif chances is not None and chances.left_out is not None and chances.left_out.any():
-                effects.add("selection")
-        return "label" if "label" in effects else "selection" if effects else None
-
-    def description(self, bias: str, hidden: float) -> str:
-        """Return a description of a bias in words."""
-        planted = self.biases[bias].description(self.network if self.experiment.train == "network" else None)
-        before = f"; first it adds a label gap of {hidden:g}, and these rows count as the original ones"
-        return planted + before if hidden else planted
-
-    def network_of(self, rows: NDArray[np.intp]) -> Network:
-        """Return the network that is learned from some of the rows; the last networks are remembered."""
-        key = rows.tobytes()
-        if key not in self._learned:
-            learned = self.learning.of(self.test.take(rows))
-            while len(self._learned) >= _MOST_REMEMBERED:
-                del self._learned[next(iter(self._learned))]
-            self._learned[key] = learned
-        return self._learned[key]
-
-    def __getstate__(self) -> dict[str, Any]:
-        derived = ("rows", "as_favored", "favored_rows")
-        return {**{name: value for name, value in vars(self).items() if name not in derived}, "_learned": {}}
-
-
-@dataclass(frozen=True, eq=False, kw_only=True)
-class PreparedExperiment(ExpandedExperiment):
-    """An expanded experiment with its data: everything that a worker needs."""
-
-    datasets: Mapping[str, PreparedDataset]  # by the dataset's name in the experiment
-
-    def reaches(self, dataset: str, bias: str, level: float, hidden: float) -> bool:
-        """Return whether a bias can be planted in a dataset at a level, on top of a hidden label gap."""
-        return self.datasets[dataset].reaches(bias, level, hidden)
-
-    @property
-    def embedded(self) -> bool:
-        """Whether an embedded network stands in for any dataset's real data."""
-        return any(data.embedded for data in self.datasets.values())
-
-    def __getstate__(self) -> dict[str, Any]:
-        # Plugins come first, because datasets may hold kinds of bias that they declare. Techniques travel by
-        # name, because classes of other libraries' techniques are made on request.
-        techniques = {
-            key: (technique.name, technique.parameters) for key, technique in self.techniques.items()
-        }
-        state = {"plugins": _Plugins(self.plugins), "techniques": techniques}
-        return {**state, **{name: value for name, value in vars(self).items() if name not in state}}
-
-    def __setstate__(self, state: dict[str, Any]) -> None:
-        techniques = {key: get_technique(name, **given) for key, (name, given) in state["techniques"].items()}
-        vars(self).update({**state, "techniques": techniques})
-
-
-class _Plugins(tuple[str, ...]):
-    """Files of plugins; unpickling their names loads them."""
-
-    __slots__ = ()
-
-    def __reduce__(self) -> tuple[Any, ...]:
-        return _loaded, (tuple(self),)
-
-
-def _loaded(plugins: tuple[str, ...]) -> tuple[str, ...]:
-    for plugin in plugins:
-        load_plugin(plugin)
-    return plugins
 
 
 def embedded_network_path(card: Card) -> Path | None:
@@ -405,31 +143,34 @@ def _prepare_dataset(
         notes.append(_persons_note(data, data.persons))
     if data.judged is not None:
         notes += _judged_notes(data, data.judged)
-    solved: dict[tuple[str, float], tuple[Dose, ...]] = {}
-    hidden: dict[tuple[str, float], Dose] = {}
+    solved: dict[tuple[str, float], SolvedDoses] = {}
     for name, gap in itertools.product(biases, experiment.hidden_gaps):
         try:  # so that a bias that cannot be planted is reported before anything is computed
             if experiment.unit == "beta":
                 for beta in experiment.levels:
                     data.expected(name, beta)
                 continue
-            before = Dose(0.0, 0.0, 0.0)
-            if gap:
-                (before,) = solve_doses(data.expectations(name), [gap])
-                hidden[name, gap] = before
-            if before.beta is None:
-                solved[name, gap] = tuple(Dose(level, None, 0.0) for level in experiment.levels)
-                most = f"hides a label gap of {before.gap:.3f} at most, not {gap:g}"
-                note(f"{entry.name}: the bias {name!r} {most}.")
-                continue
-            solved[name, gap] = solve_doses(data.expectations(name, hidden=before.beta), experiment.levels)
-            for dose in (dose for dose in solved[name, gap] if dose.beta is None):
-                most = f"adds a label gap of {dose.gap:.3f} at most, not {dose.dose:g}"
-                note(f"{entry.name}: the bias {hidden_name(name, gap)!r} {most}.")
+            solved[name, gap] = _solved(data, name, gap, note)
         except BetabenchError as error:
             error.what = f"dataset {entry.name!r}, bias {name!r}: {error.what}"
             raise
-    return replace(data, notes=tuple(notes), solved=solved, hidden=hidden)
+    return replace(data, notes=tuple(notes), solved=solved)
+
+
+def _solved(data: PreparedDataset, bias: str, gap: float, note: Callable[[str], None]) -> SolvedDoses:
+    """Return the doses of a bias on top of a hidden label gap; those out of reach are noted."""
+    levels = data.experiment.levels
+    before = solve_doses(data.expectations(bias), [gap])[0] if gap else None
+    if before is not None and before.beta is None:
+        most = f"hides a label gap of {before.gap:.3f} at most, not {gap:g}"
+        note(f"{data.entry.name}: the bias {bias!r} {most}.")
+        return SolvedDoses(tuple(Dose(level, None, 0.0) for level in levels), before)
+    expectations = data.expectations(bias, 0.0 if before is None or before.beta is None else before.beta)
+    solved = SolvedDoses(solve_doses(expectations, levels), before)
+    for dose in (dose for dose in solved.on_top if dose.beta is None):
+        most = f"adds a label gap of {dose.gap:.3f} at most, not {dose.dose:g}"
+        note(f"{data.entry.name}: the bias {hidden_name(bias, gap)!r} {most}.")
+    return solved
 
 
 def _require_real_rows(experiment: Experiment, card: Card, missing: str, *, changed: bool) -> None:
@@ -467,14 +208,15 @@ def _judged_notes(data: PreparedDataset, judged: Judged) -> tuple[str, str]:
             got="validation rows of the same judges and persons as the training rows",
             remedy="leave out [tune], or this dataset",
         )
-    if not all(map(min, data.split_sizes)):
+    sizes = split_sizes(data)
+    if not all(map(min, sizes)):
         raise ExperimentError(
             f"The dataset {data.entry.name!r} has too few judges or persons to be split",
             expected="rows to train on and to test on in every split",
             got=f"{np.unique(judged.judges).size} judges, {np.unique(judged.persons).size} persons",
             remedy="ask for fewer folds or another holdout",
         )
-    trained, tested = zip(*data.split_sizes, strict=True)
+    trained, tested = zip(*sizes, strict=True)
     dose, gap = judged.dose(data.test), judged.gap(data.test)
     return (
         f"people judged these rows; with their label the gap between the groups is {gap:.3f} in place of "
@@ -487,7 +229,7 @@ def _judged_notes(data: PreparedDataset, judged: Judged) -> tuple[str, str]:
 
 def _persons_note(data: PreparedDataset, persons: Persons) -> str:
     """Return the note on persons with several rows."""
-    trained, tested = zip(*data.split_sizes, strict=True)
+    trained, tested = zip(*split_sizes(data), strict=True)
     deprived = len(np.unique(persons.numbers[data.test.deprived]))
     named = (
         "rows with the same features are" if data.card.person == EQUAL_ROWS else f"{data.card.person!r} names"
@@ -511,17 +253,17 @@ def _train_rows(experiment: Experiment, entry: DatasetEntry, rows: Dataset) -> i
     n_others = n_rows = len(rows.table)
     n_units, unit = (n_rows, "rows") if rows.persons is None else (len(rows.persons), "persons")
     varying = not (rows.judged is None and rows.persons is None) or entry.audit
-    folds = entry.folds or experiment.folds
+    n_folds = experiment.n_folds(entry)
     if varying and experiment.train == "data":
         pass
-    elif folds is not None:
-        n_others = n_rows - n_rows // folds
+    elif n_folds is not None:
+        n_others = n_rows - n_rows // n_folds
     elif experiment.holdout is not None:
         n_others = n_rows - n_held_out(n_rows, experiment.holdout)
-    if n_units < (folds or 2):
+    if n_units < (n_folds or 2):
         raise ExperimentError(
             f"The dataset {entry.name!r} has too few {unit} to be split",
-            expected=f"at least {folds or 2} {unit}",
+            expected=f"at least {n_folds or 2} {unit}",
             got=f"{n_units}",
             remedy="correct 'folds' in the experiment file",
         )
@@ -592,16 +334,3 @@ def learned_network(card: Card, sources: Sources = ANYWHERE) -> tuple[Network, i
     dataset = load_dataset(card, sources)
     network = Learning(card.network, card.required_edges, card.forbidden_edges).of(dataset.table)
     return network, len(dataset.table), f"learned from {dataset.source}"
-
-
-def describe_bias(bias: Bias) -> list[dict[str, Any]]:
-    """Return the identity of a bias: kind, code and parameters of each step."""
-    return [
-        {
-            "name": step.name,
-            "version": step.version,
-            "source": source_digest(type(step)),
-            "parameters": step.model_dump(mode="json"),
-        }
-        for step in bias.steps
-    ]

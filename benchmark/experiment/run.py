@@ -13,7 +13,7 @@ from typing import Any, TypeAlias
 
 import numpy as np
 
-from benchmark.columns import BIASED, ORIGINAL, TRUTH, TUNED, Test, hidden_name
+from benchmark.columns import BIASED, ORIGINAL, TRUTH, TUNED, Test
 from benchmark.errors import ExperimentError, StoreError
 from benchmark.experiment.draws import draw_folds
 from benchmark.experiment.engine import Engine
@@ -21,7 +21,7 @@ from benchmark.experiment.evaluate import Cell, Evaluator, cell_result, coordina
 from benchmark.experiment.keys import planned_cells
 from benchmark.experiment.plan import WHOLE, Block, Experiment, Shard
 from benchmark.experiment.pool import Limits, Task
-from benchmark.experiment.prepare import PreparedExperiment
+from benchmark.experiment.prepared import PreparedExperiment
 from benchmark.experiment.scoring import (
     DECISIONS,
     DRAWS,
@@ -71,7 +71,7 @@ def _without_counts(cells: Iterable[CellResult], shares: FavorableShares) -> Ite
     """Yield cells without the counts that ``shares`` are taken from; other contents of ``counts`` stay."""
     tests: tuple[Test, ...] = (ORIGINAL, BIASED, TRUTH)
     for cell in cells:
-        block = (cell.dataset, hidden_name(cell.bias, cell.hidden), cell.level, cell.repetition)
+        block = (cell.dataset, cell.shown_bias, cell.level, cell.repetition)
         for test in tests:
             if test in cell.counts and (*block, test) not in shares:
                 folds = [np.asarray(counts) for counts in cell.counts[test]]
@@ -236,14 +236,14 @@ def _sampled(experiment: Experiment, planned: Plan, stored: Mapping[str, Stored]
     """
     middle = experiment.levels[len(experiment.levels) // 2]
     registered = {entry.name: entry.technique for entry in experiment.techniques}
-    sampled: dict[str, dict[tuple[str, str, float, str], list[Task]]] = {}
+    sampled: dict[str, dict[tuple[str, str, str], list[Task]]] = {}
     for block, cells in sorted(planned, key=lambda item: (item[0].repetition, abs(item[0].level - middle))):
         together: dict[tuple[str, str], list[Cell]] = {}
         for cell in cells:
             name = registered[cell.technique] if experiment.tune else cell.technique
             together.setdefault((name, cell.classifier), []).append(cell)
         for (name, classifier), group in together.items():
-            sort = block.dataset, block.bias, block.hidden, classifier
+            sort = block.dataset, block.shown_bias, classifier
             tasks = sampled.setdefault(name, {}).setdefault(sort, [])
             if len(tasks) < samples:
                 tasks.append(Task(block, tuple(cell for cell in group if cell.key not in stored)))

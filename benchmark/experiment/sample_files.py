@@ -24,7 +24,8 @@ from benchmark.data.row_facts import Persons
 from benchmark.data.source import Sources
 from benchmark.errors import BiasError, ExperimentError
 from benchmark.experiment.plan import default_edits, load_bias
-from benchmark.experiment.prepare import describe_bias, learned_network
+from benchmark.experiment.prepare import learned_network
+from benchmark.experiment.prepared import describe_bias
 from benchmark.experiment.versions import package_versions
 from benchmark.network.model import Network
 from benchmark.seeding import generator

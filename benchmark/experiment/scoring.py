@@ -39,7 +39,7 @@ from benchmark.metrics.restoration import restoration
 
 if TYPE_CHECKING:
     from benchmark.experiment.draws import Fold
-    from benchmark.experiment.prepare import PreparedDataset
+    from benchmark.experiment.prepared import PreparedDataset
 
 _LONGEST_REASON = 2000
 

@@ -22,7 +22,7 @@ from typing import Any, Literal, NamedTuple
 
 import filelock
 
-from benchmark.columns import ORIGINAL
+from benchmark.columns import ORIGINAL, hidden_name
 from benchmark.errors import GOES_ON, StoreError
 from benchmark.techniques.base import Convergence
 
@@ -67,6 +67,11 @@ class CellResult:
     # Predictions and scores of all test rows, if a metric needs them; see benchmark.experiment.scoring.pack.
     rows: bytes | None = field(default=None, repr=False)
     scoring: str = ""  # digest of what the metrics were computed by; empty if there are none
+
+    @property
+    def shown_bias(self) -> str:
+        """The name of the bias in results, with the gap that is hidden."""
+        return hidden_name(self.bias, self.hidden)
 
 
 FORMAT = "2"

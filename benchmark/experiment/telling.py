@@ -2,24 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Annotated, Any, Literal
+from typing import Annotated, Any, Literal
 
 import numpy as np
-from numpy.typing import NDArray
 from pydantic import BaseModel, Field, StrictInt, model_serializer, model_validator
 
-from benchmark.errors import DeclinedError
 from benchmark.models import STRICT, Identifier
-from benchmark.seeding import generator
-from benchmark.techniques.knowledge import Examined, Fact, Kind, Knowledge, last_fact
+from benchmark.techniques import Technique
+from benchmark.techniques.knowledge import Fact, Kind, Knowledge, last_fact
 
-if TYPE_CHECKING:
-    from benchmark.experiment.draws import Fold
-    from benchmark.techniques import Technique
-
-_EXAMINED: tuple[Fact, ...] = ("refusals", "clean_rows")
+EXAMINED: tuple[Fact, ...] = ("refusals", "clean_rows")
+"""Facts about rows of a training sample that are looked at again."""
 _DRAWS = 20  # of examined rows, in each training sample
 
 # Fields besides the fact that say something of it.
@@ -85,7 +80,7 @@ class Telling(BaseModel):
     @property
     def n_draws(self) -> int:
         """How many times a technique is fitted to a training sample."""
-        return self.draws if self.fact in _EXAMINED else 1
+        return self.draws if self.fact in EXAMINED else 1
 
     @property
     def words(self) -> str:
@@ -104,10 +99,26 @@ class Telling(BaseModel):
         said += f", {100 * self.wrong:g} % wrong" if self.wrong else ""
         return self.title or said + (", wrong kind" if self.kind == "wrong" else "")
 
+    def numbers(self, technique: Technique, planted: BiasEffect) -> Knowledge:
+        """Return what a technique is told that does not depend on rows."""
+        kind = planted.kind or "label"
+        other: Kind = "selection" if kind == "label" else "label"
+        gap = self.factor * planted.gap if self.feared is None else self.feared
+        errors = self.deprived, self.favored
+        rates = tuple(float(np.clip(rate + e, 0, 1)) for rate, e in zip(planted.true, errors, strict=True))
+        bounds = tuple(float(np.clip(rates[0] + e, 0, 1)) for e in (-self.width, self.width))
+        return Knowledge(
+            direction=gap >= 0,
+            kind=kind if self.kind == "right" else other,
+            gap=gap,
+            rates=rates,
+            bounds=bounds,
+        ).only(technique.knows)
+
     def key(self, technique: Technique, planted: BiasEffect) -> dict[str, Any]:
         """Return all that can change what a technique is told of a bias, besides the training rows."""
-        drawn = ("m", "wrong", "draws") if self.fact in _EXAMINED else ()
-        return {**vars(_numbers(self, technique, planted)), **{name: getattr(self, name) for name in drawn}}
+        drawn = ("m", "wrong", "draws") if self.fact in EXAMINED else ()
+        return {**vars(self.numbers(technique, planted)), **{name: getattr(self, name) for name in drawn}}
 
     @property
     def exact(self) -> bool:
@@ -119,7 +130,7 @@ class Telling(BaseModel):
         """The state of knowledge as a short name, by its content alone: gap, half_gap, refusals_50."""
         share = {0.5: "half_", 1.0: "", 2.0: "twice_"}.get(self.factor, f"{self.factor:g}_times_")
         name = share + self.fact if self.feared is None else f"feared_{self.feared:g}"
-        name += f"_{self.m}" if self.fact in _EXAMINED else ""
+        name += f"_{self.m}" if self.fact in EXAMINED else ""
         name += f"_wrong_{self.wrong:g}" if self.wrong else ""
         name += f"_{self.deprived:+g}_{self.favored:+g}" if self.deprived or self.favored else ""
         name += f"_{self.width:g}" if self.fact == "bounds" else ""
@@ -143,68 +154,3 @@ class BiasEffect:
     def gap(self) -> float:
         """By how much the deprived group's recorded rate is below its true one."""
         return self.true[0] - self.recorded[0]
-
-
-def told(
-    telling: Telling,
-    technique: Technique,
-    planted: BiasEffect,
-    fold: Fold,
-    true: NDArray[np.bool_] | None,
-    seed: int,
-) -> Iterator[Knowledge]:
-    """Yield what a technique is told in a training sample, for each draw.
-
-    ``true`` are the true labels of all of the dataset's rows, if they are known, and ``seed`` is the
-    experiment's.
-    """
-    numbers = vars(_numbers(telling, technique, planted))
-    needed = [fact for fact in _EXAMINED if fact in technique.knows]
-    for draw in range(telling.n_draws):
-        examined = {fact: _examined(telling, fact, fold, true, seed, draw) for fact in needed}
-        yield Knowledge(**numbers, **examined)
-
-
-def _numbers(telling: Telling, technique: Technique, planted: BiasEffect) -> Knowledge:
-    """Return what a technique is told that does not depend on rows."""
-    kind = planted.kind or "label"
-    other: Kind = "selection" if kind == "label" else "label"
-    gap = telling.factor * planted.gap if telling.feared is None else telling.feared
-    errors = telling.deprived, telling.favored
-    rates = tuple(float(np.clip(rate + e, 0, 1)) for rate, e in zip(planted.true, errors, strict=True))
-    bounds = tuple(float(np.clip(rates[0] + e, 0, 1)) for e in (-telling.width, telling.width))
-    return Knowledge(
-        direction=gap >= 0,
-        kind=kind if telling.kind == "right" else other,
-        gap=gap,
-        rates=rates,
-        bounds=bounds,
-    ).only(technique.knows)
-
-
-def _examined(
-    telling: Telling, fact: Fact, fold: Fold, true: NDArray[np.bool_] | None, seed: int, draw: int
-) -> Examined:
-    """Return rows of a training sample that are looked at again, drawn without replacement.
-
-    The rows of a smaller number are among those of a greater one, and so are the errors of a smaller share.
-    """
-    if fold.after_bias is None:
-        raise DeclinedError(
-            "Only real rows can be looked at again",
-            expected='real rows to train on: train = "data", with holdout or folds',
-            got="rows drawn from a network",
-        )
-    if true is None:
-        raise DeclinedError(
-            "Whoever looks at rows again cannot tell their true labels",
-            expected="a bias whose true labels are known",
-            got="the bias of an audit, whose groups were drawn at random",
-        )
-    train, labels = fold.train, true[fold.after_bias]
-    rng = generator(seed, purpose="told", fact=fact, draw=draw, **fold.axes)
-    refused = train.deprived & ~train.y
-    candidates = np.flatnonzero(refused) if fact == "refusals" else np.arange(len(train))
-    rows = rng.permutation(candidates)[: telling.m]
-    errs = rng.random(len(candidates))[: len(rows)] < telling.wrong
-    return Examined(rows, labels[rows] ^ errs)

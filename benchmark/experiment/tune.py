@@ -39,10 +39,10 @@ from benchmark.experiment.evaluate import (
     status_of,
 )
 from benchmark.experiment.plan import Block, Experiment
-from benchmark.experiment.prepare import PreparedDataset, PreparedExperiment
+from benchmark.experiment.prepared import PreparedDataset, PreparedExperiment
 from benchmark.experiment.scoring import Answers, FoldTest, Scorer, scorers_of, scoring_digest
 from benchmark.experiment.store import CellResult, Status
-from benchmark.experiment.tuning_rule import Values, space
+from benchmark.experiment.tuning_rule import Values
 from benchmark.experiment.versions import code_digest
 from benchmark.seeding import generator
 from benchmark.techniques import Technique, get_technique
@@ -54,7 +54,7 @@ def settings(
 ) -> list[Technique]:
     """Return the settings of a technique to try, its own first, each once."""
     assert experiment.tune is not None
-    searched, n = space(experiment, entry), experiment.tune.trials - 1
+    searched, n = experiment.search_space(entry), experiment.tune.trials - 1
     rng = generator(experiment.seed, purpose="settings", technique=technique.name, **axes)
     # A Latin hypercube: one value of each parameter in every n-th part of its space.
     shares = np.array([(rng.permutation(n) + rng.random(n)) / n for _ in searched]).T
@@ -77,7 +77,7 @@ def describe_tuning(prepared: PreparedExperiment, block: Block, entry: Technique
     assert experiment.tune is not None
     described = {
         "on": entry.tuned,
-        "space": [repr(search) for search in space(experiment, entry)],
+        "space": [repr(search) for search in experiment.search_space(entry)],
         "trials": experiment.tune.trials,
         "share": experiment.tune.on,
         "rule": experiment.tune.rule,
@@ -180,7 +180,7 @@ class TuningEvaluator(Evaluator):
             content = self._cell(block, cell, technique, [tools], state.scorers, [state.fold])
             state.fitted[cell.classifier, technique] = content
         content = dict(state.fitted[cell.classifier, technique])
-        searched = [search.parameter for search in space(self.prepared.experiment, entry)]
+        searched = [search.parameter for search in self.prepared.experiment.search_space(entry)]
         chosen = {name: technique.parameters[name] for name in searched}
         if content["status"] != "ok":
             reason = f"the setting chosen, {json.dumps(chosen)}: {content['reason']}"
@@ -263,8 +263,7 @@ def validation_rows(data: PreparedDataset, block: Block, fold: Fold) -> tuple[ND
         rows = before_bias[held_out]
         before = data.test.take(rows)
         held_out = held_out[np.searchsorted(before_bias, after_bias)]
-    beta = data.beta_of(block.bias, block.level, block.hidden)
-    seen = bias.observe(before, beta, new_rng(purpose="observe clean")).hide_label()
+    seen = bias.observe(before, data.beta(block), new_rng(purpose="observe clean")).hide_label()
     return held_out, TestRows(numbering(data, fold.axes, before_bias)(seen, rows, "clean"), before)
 
 

@@ -6,19 +6,13 @@ import math
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Annotated, Any, Literal, TypeAlias
+from typing import Annotated, Any, Literal, TypeAlias
 
 from pydantic import BaseModel, Field, StrictInt, field_validator
 
 from benchmark.errors import ExperimentError
 from benchmark.metrics import get_metric
 from benchmark.models import STRICT
-from benchmark.techniques import get_technique
-from benchmark.techniques._search import Search, space_of
-
-if TYPE_CHECKING:
-    from benchmark.experiment.entries import TechniqueEntry
-    from benchmark.experiment.plan import Experiment
 
 Values: TypeAlias = Mapping[str, float]
 """Metrics of one setting on some rows, by name."""
@@ -160,10 +154,3 @@ class TuneEntry(BaseModel):
     def parsed(self) -> Rule:
         """The rule of choice."""
         return Rule.parse(self.rule)
-
-
-def space(experiment: Experiment, entry: TechniqueEntry) -> tuple[Search, ...]:
-    """Return the search space of an entry, without parameters that the experiment gives."""
-    fixed = [d.parameters.get(entry.technique, {}) for d in experiment.datasets]
-    technique = get_technique(entry.technique, **entry.parameters)
-    return space_of(technique, {*entry.parameters, *(name for given in fixed for name in given)})

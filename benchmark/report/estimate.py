@@ -12,7 +12,7 @@ from benchmark.columns import STORE_NAME
 from benchmark.experiment.engine import open_engine
 from benchmark.experiment.plan import WHOLE, Shard
 from benchmark.experiment.pool import Limits
-from benchmark.experiment.prepare import PreparedExperiment
+from benchmark.experiment.prepared import PreparedExperiment
 from benchmark.experiment.run import Progress, measure
 from benchmark.experiment.store import Store
 from benchmark.wording import render_plain

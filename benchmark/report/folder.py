@@ -14,7 +14,7 @@ import pandas as pd
 from benchmark import columns
 from benchmark.experiment import export
 from benchmark.experiment.plan import ALWAYS_MEASURED
-from benchmark.experiment.prepare import PreparedExperiment
+from benchmark.experiment.prepared import PreparedExperiment
 from benchmark.experiment.run import Outcome
 from benchmark.figures import Drawing
 from benchmark.metrics import metric_names

@@ -13,8 +13,8 @@ import numpy as np
 
 from benchmark.columns import BIASED, ORIGINAL, TRUTH, hidden_name
 from benchmark.experiment import evaluate, versions
-from benchmark.experiment.draws import split
-from benchmark.experiment.prepare import PreparedDataset, PreparedExperiment
+from benchmark.experiment.draws import split, split_sizes
+from benchmark.experiment.prepared import PreparedDataset, PreparedExperiment
 from benchmark.experiment.run import Outcome
 from benchmark.metrics import get_metric, metric_names
 from benchmark.runs.manifest import (
@@ -79,7 +79,7 @@ def describe_run(prepared: PreparedExperiment, outcome: Outcome = _NOTHING) -> M
 def _dataset(data: PreparedDataset, outcome: Outcome) -> DatasetDescription:
     test, schema, experiment = data.test, data.test.schema, data.experiment
     network = LearnedNetwork()
-    split_sizes = () if experiment.train == "network" else data.split_sizes
+    sizes = [] if experiment.train == "network" else split_sizes(data)
     rows = np.bincount(test.groups, minlength=len(schema.groups))
     if experiment.train == "data":  # edits act on the labels of rows, not on edges
         acting, edited = {name: bias.edits for name, bias in data.biases.items()}, []
@@ -104,7 +104,7 @@ def _dataset(data: PreparedDataset, outcome: Outcome) -> DatasetDescription:
         test_groups=None if data.entry.audit else GroupSizes.of(test),
         **_favorable(data, outcome),
         # Where it varies, the fewest of all splits.
-        train_rows=min([data.n_train, *(trained for trained, _ in split_sizes)]),
+        train_rows=min([data.n_train, *(trained for trained, _ in sizes)]),
         warning=data.card.warning,
         network=network,
         bias=tuple(
@@ -119,8 +119,8 @@ def _dataset(data: PreparedDataset, outcome: Outcome) -> DatasetDescription:
                     for level in experiment.levels
                     if data.reaches(name, level, gap)
                 },
-                doses=data.solved.get((name, gap), ()),
-                hidden=data.hidden.get((name, gap)),
+                doses=() if (solved := data.solved.get((name, gap))) is None else solved.on_top,
+                hidden=None if solved is None else solved.hidden,
             )
             for (name, bias), gap in product(data.biases.items(), experiment.hidden_gaps)
         ),
@@ -167,7 +167,7 @@ def _favorable(data: PreparedDataset, outcome: Outcome) -> dict[str, Any]:
             bias: {
                 test: tuple(hidden.get((bias, r, test)) for r in repetitions) for test in (ORIGINAL, TRUTH)
             }
-            for bias in starmap(hidden_name, data.hidden)
+            for bias in starmap(hidden_name, product(data.biases, filter(None, experiment.hidden_gaps)))
         },
     }
 

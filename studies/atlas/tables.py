@@ -22,7 +22,7 @@ from benchmark.errors import ReportError
 from benchmark.experiment.draws import draw_folds
 from benchmark.experiment.expand import narrow
 from benchmark.experiment.plan import Block, Experiment
-from benchmark.experiment.prepare import PreparedExperiment
+from benchmark.experiment.prepared import PreparedExperiment
 from benchmark.runs.finished import RunFrames
 from benchmark.runs.manifest import Manifest
 from benchmark.text.words import EMBEDDED, few, file_name

@@ -26,7 +26,8 @@ from benchmark.experiment.engine import LocalEngine
 from benchmark.experiment.expand import expand
 from benchmark.experiment.export import metrics_frame
 from benchmark.experiment.plan import Experiment, load_experiment
-from benchmark.experiment.prepare import PreparedDataset, PreparedExperiment, prepare_experiment
+from benchmark.experiment.prepare import prepare_experiment
+from benchmark.experiment.prepared import PreparedDataset, PreparedExperiment
 from benchmark.experiment.run import compute
 from benchmark.experiment.store import Store
 from benchmark.statistics.cells import Array

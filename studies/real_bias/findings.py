@@ -26,7 +26,8 @@ from benchmark.columns import DECISION_COUNTS, UNTREATED
 from benchmark.data.source import Sources
 from benchmark.experiment.expand import expand, narrow
 from benchmark.experiment.plan import load_experiment
-from benchmark.experiment.prepare import PreparedDataset, PreparedExperiment, prepare_experiment
+from benchmark.experiment.prepare import prepare_experiment
+from benchmark.experiment.prepared import PreparedDataset, PreparedExperiment
 from benchmark.figures import style
 from benchmark.figures.page import Page, RowLabels
 from benchmark.runs.finished import RunFrames, read_frames

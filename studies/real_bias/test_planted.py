@@ -9,7 +9,8 @@ import pytest
 from benchmark.data.source import Sources
 from benchmark.experiment.expand import expand, narrow
 from benchmark.experiment.plan import load_experiment
-from benchmark.experiment.prepare import PreparedExperiment, prepare_experiment
+from benchmark.experiment.prepare import prepare_experiment
+from benchmark.experiment.prepared import PreparedExperiment
 from studies.real_bias import findings as real_bias
 
 # By how much people widen the gap between the groups; below 0 they narrow it.

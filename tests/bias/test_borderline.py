@@ -18,7 +18,8 @@ from benchmark.experiment.draws import draw_folds
 from benchmark.experiment.expand import expand
 from benchmark.experiment.keys import planned_cells
 from benchmark.experiment.plan import Block, Experiment
-from benchmark.experiment.prepare import PreparedExperiment, prepare_experiment
+from benchmark.experiment.prepare import prepare_experiment
+from benchmark.experiment.prepared import PreparedExperiment
 
 
 def prepared(*kinds: str, **fields: Any) -> PreparedExperiment:

@@ -15,7 +15,7 @@ from benchmark.data.card_parts import NetworkSettings
 from benchmark.data.table import Schema, Table
 from benchmark.errors import BetabenchError, BiasError, UnknownNameError
 from benchmark.experiment.entries import BiasEntry
-from benchmark.experiment.prepare import describe_bias
+from benchmark.experiment.prepared import describe_bias
 from benchmark.network.learn import learn_network
 from benchmark.network.model import Network
 from benchmark.runs.manifest import PlantedBias

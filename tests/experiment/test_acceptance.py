@@ -15,7 +15,7 @@ from benchmark.data import Table
 from benchmark.errors import DeclinedError, ExperimentError
 from benchmark.experiment.evaluate import Acceptance
 from benchmark.experiment.first_file import experiment_text, first_experiment
-from benchmark.experiment.prepare import PreparedExperiment
+from benchmark.experiment.prepared import PreparedExperiment
 from benchmark.runs.describe import describe_run
 from benchmark.statistics.answers import ConstantAnswer, constant_on
 from benchmark.techniques import Predictor, get_technique

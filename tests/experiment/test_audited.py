@@ -18,7 +18,7 @@ from benchmark.errors import BetabenchError, BiasError
 from benchmark.experiment.draws import Fold, split_sizes
 from benchmark.experiment.expand import check_experiment
 from benchmark.experiment.plan import Experiment
-from benchmark.experiment.prepare import PreparedExperiment
+from benchmark.experiment.prepared import PreparedExperiment
 from benchmark.experiment.run import Outcome
 from benchmark.experiment.sample_files import SampleSource, write_sample
 from benchmark.experiment.scoring import NO_TRUE_LABEL

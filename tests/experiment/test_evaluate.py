@@ -24,7 +24,8 @@ from benchmark.experiment.expand import load_for_run
 from benchmark.experiment.export import convergence_frame
 from benchmark.experiment.keys import planned_cells
 from benchmark.experiment.plan import Experiment
-from benchmark.experiment.prepare import PreparedExperiment, prepare_experiment
+from benchmark.experiment.prepare import prepare_experiment
+from benchmark.experiment.prepared import PreparedExperiment
 from benchmark.experiment.run import Outcome
 from benchmark.experiment.store import CellResult, Store
 from benchmark.metrics import declaration as metric_base
@@ -112,7 +113,7 @@ def test_the_code_of_a_kind_of_bias_is_read_once_and_not_for_each_cell(
 ) -> None:
     asked: list[type] = []
     monkeypatch.setattr(
-        "benchmark.experiment.prepare.source_digest", lambda kind: asked.append(kind) or "code"
+        "benchmark.experiment.prepared.source_digest", lambda kind: asked.append(kind) or "code"
     )
     assert len(keys(prepared())) == 12
     assert len(asked) == 1

@@ -24,7 +24,7 @@ from benchmark.experiment.expand import check_experiment
 from benchmark.experiment.export import groups_frame
 from benchmark.experiment.keys import planned_cells, sample_identity
 from benchmark.experiment.plan import Experiment
-from benchmark.experiment.prepare import PreparedExperiment
+from benchmark.experiment.prepared import PreparedExperiment
 from benchmark.experiment.scoring import JOINT
 from benchmark.experiment.store import Store
 from benchmark.facts import facts_of

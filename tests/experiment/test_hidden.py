@@ -19,7 +19,7 @@ from benchmark.experiment.expand import expand, lite, narrow
 from benchmark.experiment.export import decisions_frame
 from benchmark.experiment.keys import planned_cells
 from benchmark.experiment.plan import Block, Experiment
-from benchmark.experiment.prepare import PreparedExperiment
+from benchmark.experiment.prepared import PreparedExperiment
 from benchmark.experiment.scoring import unpack
 from benchmark.experiment.store import Store
 from benchmark.runs.finished import read_frames

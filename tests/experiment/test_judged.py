@@ -16,7 +16,7 @@ from benchmark.data import Table
 from benchmark.data.row_facts import Judged
 from benchmark.errors import BetabenchError, BiasError, ExperimentError
 from benchmark.experiment.draws import Fold, split, split_sizes
-from benchmark.experiment.prepare import PreparedDataset, PreparedExperiment
+from benchmark.experiment.prepared import PreparedDataset, PreparedExperiment
 from benchmark.runs.describe import describe_run
 from tests.helpers.protocol import computed, folds, keys, made
 

@@ -29,7 +29,7 @@ from benchmark.bias.base import BiasEdit
 from benchmark.data import Table
 from benchmark.data.source import Sources
 from benchmark.declarations import declaration_dir, kind_of, list_declarations
-from benchmark.experiment import keys, prepare
+from benchmark.experiment import keys
 from benchmark.experiment.draws import draw_folds
 from benchmark.experiment.entries import (
     ClassifierEntry,
@@ -42,7 +42,8 @@ from benchmark.experiment.evaluate import Evaluator
 from benchmark.experiment.expand import load_for_run
 from benchmark.experiment.keys import planned_cells
 from benchmark.experiment.plan import Block, Experiment
-from benchmark.experiment.prepare import PreparedExperiment, prepare_experiment
+from benchmark.experiment.prepare import prepare_experiment
+from benchmark.experiment.prepared import PreparedExperiment, describe_bias
 from benchmark.experiment.store import CellResult
 from benchmark.experiment.telling import Telling
 from benchmark.experiment.tune import TuningEvaluator
@@ -753,5 +754,5 @@ def test_every_part_of_a_key_is_tried(cards: Any, monkeypatch: pytest.MonkeyPatc
 @pytest.mark.parametrize("name", list_bias_kinds())
 def test_every_parameter_of_every_kind_of_bias_is_in_the_key(name: str) -> None:
     kind: type[BiasKind] = list_bias_kinds()[name]
-    (described,) = prepare.describe_bias(Bias((make_step(name, {}),)))
+    (described,) = describe_bias(Bias((make_step(name, {}),)))
     assert set(described["parameters"]) == set(kind.model_fields)

@@ -23,7 +23,8 @@ from benchmark.experiment.evaluate import Evaluator, describe_classifier, descri
 from benchmark.experiment.expand import expand
 from benchmark.experiment.keys import cell_key, planned_cells, sample_identity
 from benchmark.experiment.plan import Block, Experiment, plan_blocks
-from benchmark.experiment.prepare import PreparedExperiment, prepare_experiment
+from benchmark.experiment.prepare import prepare_experiment
+from benchmark.experiment.prepared import PreparedExperiment
 from benchmark.experiment.store import CellResult
 from benchmark.techniques import Tools, get_technique, list_techniques
 

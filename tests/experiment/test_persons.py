@@ -21,7 +21,7 @@ from benchmark.errors import ExperimentError
 from benchmark.experiment.draws import split, split_sizes
 from benchmark.experiment.evaluate import Evaluator
 from benchmark.experiment.plan import Block
-from benchmark.experiment.prepare import PreparedDataset, PreparedExperiment
+from benchmark.experiment.prepared import PreparedDataset, PreparedExperiment
 from benchmark.experiment.sample_files import SampleSource, draw_sample
 from benchmark.experiment.tune import validation_rows
 from benchmark.runs.describe import describe_run

@@ -22,7 +22,7 @@ from benchmark.experiment.expand import check_experiment, lite
 from benchmark.experiment.export import failures_frame, folds_frame, metrics_frame
 from benchmark.experiment.keys import planned_cells, sample_identity
 from benchmark.experiment.plan import Block, Experiment
-from benchmark.experiment.prepare import PreparedExperiment
+from benchmark.experiment.prepared import PreparedExperiment
 from benchmark.experiment.scoring import Scorer, _mean
 from benchmark.experiment.store import MetricValue, Store
 from benchmark.metrics import evaluate

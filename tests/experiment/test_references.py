@@ -15,7 +15,7 @@ from benchmark.experiment.expand import expand
 from benchmark.experiment.export import decisions_frame
 from benchmark.experiment.keys import planned_cells
 from benchmark.experiment.plan import Experiment, Shard
-from benchmark.experiment.prepare import PreparedExperiment
+from benchmark.experiment.prepared import PreparedExperiment
 from benchmark.experiment.scoring import unpack
 from benchmark.experiment.store import Store
 from benchmark.metrics.restoration import RESTORATION

@@ -14,7 +14,8 @@ from benchmark.experiment import prepare
 from benchmark.experiment.expand import expand
 from benchmark.experiment.plan import Experiment
 from benchmark.experiment.pool import Finished
-from benchmark.experiment.prepare import PreparedExperiment, prepare_experiment
+from benchmark.experiment.prepare import prepare_experiment
+from benchmark.experiment.prepared import PreparedExperiment
 from benchmark.figures.lists import run_figures
 from benchmark.report.folder import write_run_folder
 from benchmark.runs.describe import describe_run

@@ -15,7 +15,7 @@ from benchmark.errors import ExperimentError, UnknownNameError
 from benchmark.experiment import run as run_module
 from benchmark.experiment.export import failures_frame, metrics_frame
 from benchmark.experiment.plan import PAPER_METRICS
-from benchmark.experiment.prepare import PreparedExperiment
+from benchmark.experiment.prepared import PreparedExperiment
 from benchmark.experiment.run import Outcome
 from benchmark.experiment.scoring import Answers, FoldTest, Scorer, pack, scoring_digest, unpack
 from benchmark.metrics import Group, get_metric, list_metrics, metric_names

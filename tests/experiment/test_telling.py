@@ -17,17 +17,18 @@ import pytest
 from benchmark.columns import DECISION_COUNTS
 from benchmark.data.source import Sources
 from benchmark.errors import BetabenchError, DeclinedError, TechniqueError
-from benchmark.experiment import evaluate, telling
-from benchmark.experiment.draws import Fold, draw_folds
+from benchmark.experiment import draws, evaluate, telling
+from benchmark.experiment.draws import Fold, draw_folds, told
 from benchmark.experiment.engine import LocalEngine
 from benchmark.experiment.evaluate import Evaluator
 from benchmark.experiment.expand import load_for_run
 from benchmark.experiment.export import decisions_frame, groups_frame
 from benchmark.experiment.keys import planned_cells
 from benchmark.experiment.plan import Block, Experiment
-from benchmark.experiment.prepare import PreparedExperiment, prepare_experiment
+from benchmark.experiment.prepare import prepare_experiment
+from benchmark.experiment.prepared import PreparedExperiment
 from benchmark.experiment.store import CellResult
-from benchmark.experiment.telling import BiasEffect, Telling, told
+from benchmark.experiment.telling import BiasEffect, Telling
 from benchmark.metrics.declaration import GAP, WORST
 from benchmark.techniques import Examined, Knowledge, get_technique, list_techniques
 from benchmark.techniques.knowledge import FACTS
@@ -294,9 +295,12 @@ def test_undeclared_facts_change_no_byte(technique: str, monkeypatch: pytest.Mon
         def poisoned(poison: dict[Any, Any] = poison, **facts: Any) -> Knowledge:
             return Knowledge(**{name: facts[name] if name in knows else poison[name] for name in facts})
 
-        monkeypatch.setattr(telling, "Knowledge", poisoned)
+        for module in (draws, telling):
+            monkeypatch.setattr(module, "Knowledge", poisoned)
         assert result(cell_of(made, technique)) == before
-    monkeypatch.setattr(telling, "Knowledge", lambda **facts: Knowledge(**dict.fromkeys(facts, math.nan)))
+    nan = lambda **facts: Knowledge(**dict.fromkeys(facts, math.nan))  # noqa: E731
+    for module in (draws, telling):
+        monkeypatch.setattr(module, "Knowledge", nan)
     assert result(cell_of(made, technique)) != before
 
 

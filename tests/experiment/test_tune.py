@@ -20,7 +20,7 @@ from benchmark.experiment.engine import open_engine
 from benchmark.experiment.expand import check_experiment, expand, narrow
 from benchmark.experiment.plan import Block, Experiment, load_experiment, plan_blocks
 from benchmark.experiment.pool import Task
-from benchmark.experiment.prepare import PreparedExperiment
+from benchmark.experiment.prepared import PreparedExperiment
 from benchmark.experiment.store import CellResult, Store
 from benchmark.experiment.tune import settings, validation_rows
 from benchmark.experiment.tuning_rule import Rule, TuneEntry

@@ -59,7 +59,7 @@ NOT_HARNESS = {
     "experiment/entries.py": "the entries of plan.py",
     "experiment/plan.py": "says which cells there are; what a cell depends on is in its key",
     "experiment/tuning_rule.py": "says what tuned cells choose by; its digest is in their keys",
-    "experiment/prepare.py": "prepares what the keys have digests of",
+    "experiment/prepared.py": "holds what the keys have digests of",
     "experiment/pool.py": "says in which processes cells are computed",
     "experiment/store.py": "keeps numbers as they are",
     "experiment/scoring.py": "computes metrics from predictions; its digest is stored with them",
@@ -209,7 +209,7 @@ from benchmark.classifiers import list_classifiers, make_classifier
 from benchmark.experiment import versions
 from benchmark.experiment.evaluate import describe_classifier, describe_technique
 from benchmark.experiment.entries import ClassifierEntry
-from benchmark.experiment.prepare import describe_bias
+from benchmark.experiment.prepared import describe_bias
 from benchmark.techniques import get_technique, list_techniques
 
 print(json.dumps({

@@ -13,7 +13,8 @@ from benchmark.experiment.evaluate import Evaluator
 from benchmark.experiment.expand import load_for_run
 from benchmark.experiment.keys import planned_cells
 from benchmark.experiment.plan import Block, Experiment
-from benchmark.experiment.prepare import PreparedExperiment, prepare_experiment
+from benchmark.experiment.prepare import prepare_experiment
+from benchmark.experiment.prepared import PreparedExperiment
 from benchmark.experiment.run import Outcome, compute
 from benchmark.experiment.store import CellResult, Store
 from benchmark.experiment.tune import TuningEvaluator

@@ -11,7 +11,8 @@ from benchmark.data.source import Sources
 from benchmark.errors import ReportError
 from benchmark.experiment.expand import expand
 from benchmark.experiment.plan import Experiment
-from benchmark.experiment.prepare import PreparedExperiment, prepare_experiment
+from benchmark.experiment.prepare import prepare_experiment
+from benchmark.experiment.prepared import PreparedExperiment
 from benchmark.experiment.run import Outcome
 from benchmark.runs.describe import describe_run
 from benchmark.runs.finished import read_run

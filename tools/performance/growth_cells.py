@@ -21,7 +21,8 @@ from benchmark.experiment.evaluate import Evaluator, cell_result
 from benchmark.experiment.expand import expand, narrow
 from benchmark.experiment.plan import Experiment, load_experiment
 from benchmark.experiment.pool import Finished, Handler, Limits, Task
-from benchmark.experiment.prepare import PreparedExperiment, prepare_experiment
+from benchmark.experiment.prepare import prepare_experiment
+from benchmark.experiment.prepared import PreparedExperiment
 from benchmark.experiment.run import compute
 from benchmark.experiment.store import CellResult, LastRun, Store, Stored
 from benchmark.report.folder import write_run_folder

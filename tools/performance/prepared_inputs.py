@@ -8,7 +8,8 @@ from benchmark.data.source import Sources
 from benchmark.data.table import Table
 from benchmark.experiment.expand import expand, narrow
 from benchmark.experiment.plan import Experiment, load_experiment
-from benchmark.experiment.prepare import PreparedDataset, PreparedExperiment, prepare_experiment
+from benchmark.experiment.prepare import prepare_experiment
+from benchmark.experiment.prepared import PreparedDataset, PreparedExperiment
 from benchmark.network.model import sample
 from benchmark.seeding import generator
 
