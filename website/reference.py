@@ -17,7 +17,8 @@ REFERENCE: dict[str, tuple[str, str]] = {
     "metrics": ("measuring predictions", "metrics"),
     "experiment": (
         "experiment files and runs",
-        "experiment.plan experiment.entries experiment.expand experiment.prepare experiment.prepared experiment.run",
+        "experiment.plan experiment.entries experiment.expand experiment.prepare experiment.prepared "
+        "experiment.run",
     ),
     "audit": ("audits of anybody's predictions", "audit"),
     "statistics": (

@@ -370,9 +370,9 @@ def test_refusals_are_drawn_without_replacement_and_nested(protocol: dict[str, A
         assert {*everybody.clean_rows.rows} == {*range(len(true))}
         assert len(few) == len(more) == 20
         assert len({tuple(own.refusals.rows) for own in few}) == 20, "draws differ"
-        for draws in zip(few, more, errs, more_err, strict=True):
+        for drawings in zip(few, more, errs, more_err, strict=True):
             for fact, asked in (("refusals", refused), ("clean_rows", np.ones(len(true), bool))):
-                small, large, one, three = (getattr(own, fact) for own in draws)
+                small, large, one, three = (getattr(own, fact) for own in drawings)
                 assert len(small) == 20
                 assert len({*large.rows}) == len(large) == min(60, asked.sum())
                 assert asked[large.rows].all()
@@ -381,8 +381,8 @@ def test_refusals_are_drawn_without_replacement_and_nested(protocol: dict[str, A
                     assert (own.rows == large.rows[:part]).all()
                 wrong, more_wrong = (own.favorable != large.favorable for own in (one, three))
                 assert (wrong <= more_wrong).all()
-        for share, draws in ((0.1, errs), (0.3, more_err)):
-            wrong = [own.refusals.favorable != true[own.refusals.rows] for own in draws]
+        for share, drawings in ((0.1, errs), (0.3, more_err)):
+            wrong = [own.refusals.favorable != true[own.refusals.rows] for own in drawings]
             assert np.mean(wrong) == pytest.approx(share, abs=0.04)
 
 
