@@ -39,7 +39,6 @@ from benchmark.experiment.entries import (
     DatasetEntry,
     FigureKind,
     Folds,
-    PublishedEntry,
     TechniqueEntry,
     TrainRows,
     listed_datasets,
@@ -137,7 +136,8 @@ class Experiment(Identifying):
     # Python files, relative to the experiment file, that register techniques, metrics, classifiers or kinds
     # of bias.
     plugins: Free[tuple[str, ...]] = ()
-    published: Free[PublishedEntry | None] = None  # published numbers that the experiment repeats
+    # Published numbers that the experiment repeats, for ``betabench compare``, which checks them.
+    published: Free[dict[str, Any] | None] = None
     # What techniques that declare knowledge are told about the bias, each in turn. A technique that no
     # telling is for is told its fact as it is.
     knows: Derived[tuple[Telling, ...]] = ()

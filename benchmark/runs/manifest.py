@@ -31,7 +31,7 @@ from benchmark.data import Table
 from benchmark.data.card import Card, load_card
 from benchmark.declarations import declaration_dir
 from benchmark.errors import CardError, ReportError, UnknownNameError
-from benchmark.experiment.entries import NOBODY_HAS, ClassifierEntry, PublishedEntry, TechniqueEntry
+from benchmark.experiment.entries import NOBODY_HAS, ClassifierEntry, TechniqueEntry
 from benchmark.experiment.plan import Experiment
 from benchmark.metrics import list_metrics
 from benchmark.statistics.answers import ConstantAnswer
@@ -310,7 +310,7 @@ class ExperimentInRun(BaseModel):
     datasets: tuple[DatasetInExperiment, ...]
     techniques: tuple[TechniqueEntry, ...]
     classifiers: tuple[ClassifierEntry, ...]
-    published: PublishedEntry | None = None
+    published: dict[str, Any] | None = None
     settings: dict[str, Any]
 
     @property

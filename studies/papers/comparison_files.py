@@ -3,16 +3,17 @@
 import functools
 from collections.abc import Sequence
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pandas as pd
 
-from benchmark.declarations import declaration_dir
+from benchmark.declarations import checked, declaration_dir
 from benchmark.errors import ReportError
-from benchmark.experiment.entries import PublishedEntry
 from benchmark.experiment.plan import Experiment
 from benchmark.runs.finished import read_frame, read_run
 from benchmark.text.writing import FORMATS_WRITTEN, csv_text, write_atomically
+from studies.papers.entry import PublishedEntry
 from studies.papers.pairing import Comparison, build_comparison
 from studies.papers.readings import KEY, read_readings
 from studies.papers.text import summary_markdown, table_markdown
@@ -21,6 +22,11 @@ PUBLISHED_COLUMNS = (*KEY, "value")
 """Columns of a file of published numbers; ``experiments/published/README.md`` explains them."""
 
 _IN_FOLDER = ("table*.md", "differences.*")
+
+
+def entry_of(published: dict[str, Any]) -> PublishedEntry:
+    """Return the checked table ``[published]`` of an experiment; an ExperimentError says what is wrong."""
+    return checked(PublishedEntry, published, "[published]", "see experiments/paper.toml for an example")
 
 
 def published_path(entry: PublishedEntry) -> Path:
@@ -63,14 +69,14 @@ def compare_folder(
     """
     run = read_run(folder)
     source = experiment or run.manifest.experiment
-    entry: PublishedEntry | None = source.published
-    if entry is None:
+    if source.published is None:
         raise ReportError(
             f"The experiment {source.name!r} names no published numbers",
             expected="a [published] section, as in experiments/paper.toml",
             got=f"a run in {folder} without one" if experiment is None else "a file without one",
             remedy="name an experiment that has one with --experiment",
         )
+    entry = entry_of(source.published)
     path = published_path(entry)
     numbers, readings = read_published(path), read_readings(path)
     return build_comparison(run, entry, numbers, readings=readings, allow_embedded=allow_embedded)

@@ -9,11 +9,11 @@ import pandas as pd
 
 from benchmark.columns import ORIGINAL
 from benchmark.errors import ReportError
-from benchmark.experiment.entries import PublishedDataset, PublishedEntry
 from benchmark.runs.finished import FinishedRun
 from benchmark.runs.manifest import DatasetDescription, Manifest
 from benchmark.statistics.cells import CELL_KEY
 from benchmark.text.words import NOT_REAL_LOUD, REAL, SAMPLED
+from studies.papers.entry import PublishedDataset, PublishedEntry
 from studies.papers.readings import Reading, add_readings
 
 TOLERANCES = (0.02, 0.05)

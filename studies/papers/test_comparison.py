@@ -21,7 +21,6 @@ from matplotlib.collections import QuadMesh
 from benchmark.columns import FAILURE_COLUMNS
 from benchmark.data.source import Sources
 from benchmark.errors import ExperimentError, ReportError
-from benchmark.experiment.entries import PublishedEntry
 from benchmark.experiment.expand import expand, narrow
 from benchmark.experiment.keys import cell_key, sample_identity
 from benchmark.experiment.plan import load_experiment, plan_blocks
@@ -35,6 +34,7 @@ from studies.papers.comparison_files import (
     read_published,
     write_comparison,
 )
+from studies.papers.entry import PublishedEntry
 from studies.papers.figure import draw_differences
 from studies.papers.pairing import (
     COMPARISON_COLUMNS,
@@ -57,6 +57,7 @@ from tests.helpers.marks import nightly_but
 from tests.helpers.published import ENTRY, MEANS, PUBLISHED, manifest, write_run
 
 PAPER = load_experiment("paper")
+PUBLISHED_ENTRY = PublishedEntry.model_validate(PAPER.published)
 PAPERS_TECHNIQUES = {
     2: ("none",),
     3: ("massaging", "reweighing", "uniform_sampling", "preferential_sampling"),
@@ -72,8 +73,7 @@ PAPERS_TECHNIQUES |= {5: PAPERS_TECHNIQUES[2], 6: PAPERS_TECHNIQUES[3], 7: PAPER
 
 @pytest.fixture(scope="module")
 def papers() -> pd.DataFrame:
-    assert PAPER.published is not None
-    return read_published(published_path(PAPER.published))
+    return read_published(published_path(PUBLISHED_ENTRY))
 
 
 def test_the_papers_numbers_are_complete(papers: pd.DataFrame) -> None:
@@ -140,8 +140,7 @@ def test_the_papers_numbers_are_the_printed_ones(
 
 
 def test_the_paper_experiment_maps_everything_it_runs(papers: pd.DataFrame) -> None:
-    entry = PAPER.published
-    assert entry is not None
+    entry = PUBLISHED_ENTRY
     datasets = {dataset.name: dataset for dataset in PAPER.datasets}
     run = {technique.name for technique in PAPER.techniques}
     reached = set()
@@ -158,8 +157,7 @@ def test_the_paper_experiment_maps_everything_it_runs(papers: pd.DataFrame) -> N
 
 
 def test_the_zafar_rows_of_compas_are_of_a_clean_card() -> None:
-    entry = PAPER.published
-    assert entry is not None
+    entry = PUBLISHED_ENTRY
     for technique in (*PAPERS_TECHNIQUES[10], *PAPERS_TECHNIQUES[11]):
         assert entry.dataset("compas", technique).entry == "compas_zafar"
         assert entry.dataset("dutch", technique).entry == "dutch"
@@ -168,8 +166,7 @@ def test_the_zafar_rows_of_compas_are_of_a_clean_card() -> None:
 
 
 def test_the_paper_experiment_groups_every_table_once(papers: pd.DataFrame) -> None:
-    assert PAPER.published is not None
-    tables = [table for group in PAPER.published.groups.values() for table in group]
+    tables = [table for group in PUBLISHED_ENTRY.groups.values() for table in group]
     assert sorted(tables) == sorted(papers["table"].unique())
 
 
@@ -336,8 +333,7 @@ def test_a_narrowed_run_says_what_it_left_out(tmp_path: Path, field: str, value:
 def test_an_unmeasured_metric_is_a_reason(run_dir: Path) -> None:
     published = pd.read_csv(io.StringIO(PUBLISHED + "3,a,none,0,overestimation,0.1\n"))
     run = read_run(run_dir)
-    entry = run.manifest.experiment.published
-    assert entry is not None
+    entry = PublishedEntry.model_validate(run.manifest.experiment.published)
     rows = compare(run, entry, published)
     assert rows["reason"].iloc[-1] == "metric overestimation is not part of this run"
 

@@ -34,7 +34,6 @@ from benchmark.experiment.draws import draw_folds
 from benchmark.experiment.entries import (
     ClassifierEntry,
     DatasetEntry,
-    PublishedEntry,
     StepEntry,
     TechniqueEntry,
 )
@@ -344,8 +343,7 @@ def models_of(annotation: Any) -> Iterator[type[BaseModel]]:
 def fields_of(model: type[BaseModel], prefix: str = "") -> Iterator[str]:
     """Yield the paths of all fields of a table and of those that it holds, leaves only."""
     for name, field in model.model_fields.items():
-        # Published numbers are compared with as a whole.
-        inner = [own for own in models_of(field.annotation) if own is not PublishedEntry]
+        inner = list(models_of(field.annotation))
         # What an entry is told has the fields of ``knows``.
         inner = [own for own in inner if own is not Telling or not prefix]
         yield from (path for own in inner for path in fields_of(own, f"{prefix}{name}."))

@@ -13,7 +13,7 @@ import numpy as np
 import pandas as pd
 
 from benchmark.columns import FAILURE_COLUMNS, RESULT_COLUMNS
-from benchmark.experiment.entries import PublishedEntry, TechniqueEntry
+from benchmark.experiment.entries import TechniqueEntry
 from benchmark.runs.finished import RunFrames
 from benchmark.runs.manifest import (
     DatasetDescription,
@@ -232,6 +232,6 @@ def sample_run(
             headline=tuple(metric.name for metric in metrics),
             datasets=tuple(datasets),
             versions={"betabench": "0.1.0", "numpy": "2.4.6", "scikit-learn": "1.9.0"},
-            published=PublishedEntry(title="The paper", file="paper.csv"),
+            published={"title": "The paper", "file": "paper.csv"},
         ),
     )
