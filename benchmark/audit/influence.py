@@ -147,7 +147,7 @@ def _obscured(table: Table, feature: str, level: float, tools: Tools) -> Table:
     states = table.schema.column(feature).states
     if len(states) < 2:  # it has no information
         return table
-    # Repair knows its groups by their role: the audited feature takes the sensitive feature's place.
+    # Repair tells its groups by their role: the audited feature takes the sensitive feature's place.
     roles = replace(table.schema, sensitive_feature=feature, deprived_group=states[0])
     repaired = Repair(level=level, repair_sensitive=True).prepare(Table(roles, table.codes), tools)
     return Table(table.schema, repaired.table.codes)

@@ -105,7 +105,7 @@ def made_up_scores(table: Table) -> NDArray[np.float64]:
 
 
 def scored(table: Table) -> Scored:
-    """Return rows with hidden labels, and made-up scores, which are lower for the deprived."""
+    """Return rows without labels, and made-up scores, which are lower for the deprived."""
     return Scored(table.hide_label(), made_up_scores(table))
 
 

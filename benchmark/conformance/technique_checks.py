@@ -360,11 +360,11 @@ def _label_column_unused(tested: TechniqueUnderTest) -> None:
         "the true labels": test,
         "the opposite of the true labels": flipped(test),
     }
-    hidden = tested.answers(test)
+    unlabeled = tested.answers(test)
     tested.demand_repeatable()
     for filler, filled in fillers.items():
         _demand_alike(
-            hidden,
+            unlabeled,
             tested.answers(Shown(filled.schema, filled.codes)),
             f"It learns or predicts from the label column {label!r}: answers change with the filler of that "
             "column in the rows to predict",

@@ -99,9 +99,9 @@ def _tells(codes: NDArray[np.intp], other: NDArray[np.intp]) -> bool:
 def group_associations(table: Table) -> dict[str, float]:
     """Return Cramér's V with the deprived group of each column but the label and the sensitive features."""
     schema = table.schema
-    hidden = (schema.label, *schema.sensitive_features)
+    roles = (schema.label, *schema.sensitive_features)
     return {
         name: cramers_v(table.codes[:, i], table.deprived)
         for i, name in enumerate(schema.names)
-        if name not in hidden
+        if name not in roles
     }

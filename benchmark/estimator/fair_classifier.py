@@ -341,7 +341,7 @@ class FairClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         return np.asarray(labels == self.favorable_)
 
     def _rows(self, X: Any, fitted: str = "predictor_") -> Table:
-        """Return rows to predict as a table, labels hidden."""
+        """Return rows to predict as a table without labels."""
         check_is_fitted(self, fitted)
         frame = self._frame(X, reset=False)
         # Without a frame of its own, for the warning's place.

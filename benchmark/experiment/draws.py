@@ -44,7 +44,7 @@ class TestRows:
 
 
 @dataclass(frozen=True, eq=False)
-class Fold:
+class Split:
     """A training sample, and the rows of each test that has rows of its own."""
 
     axes: Axes  # of its random numbers
@@ -63,8 +63,8 @@ def axes(data: PreparedDataset, level: float, repetition: int) -> Axes:
     return {"dataset": data.name, **unpaired, "repetition": repetition}
 
 
-def draw_folds(data: PreparedDataset, block: Block) -> Iterator[Fold]:
-    """Yield the folds of a block; a holdout is a single fold."""
+def draw_splits(data: PreparedDataset, block: Block) -> Iterator[Split]:
+    """Yield the splits of a block: one, unless each of several parts is tested in turn."""
     seed_axes, experiment = axes(data, block.level, block.repetition), data.experiment
     bias = data.biases[block.bias]
     beta = data.beta(block)
@@ -74,12 +74,12 @@ def draw_folds(data: PreparedDataset, block: Block) -> Iterator[Fold]:
         train = whole.draw(data.n_train, generator(experiment.seed, purpose="sample", **seed_axes))
         fill = numbering(data, seed_axes, None)
         tests = _tests(data, block, seed_axes, rows, whole, fill, rows.positions, rows.table)
-        yield Fold(seed_axes, fill(train, None, "train"), tests)
+        yield Split(seed_axes, fill(train, None, "train"), tests)
         return
     source = _source(data, block, seed_axes)
-    for number, (train_rows, test_rows) in enumerate(split(data, block.level, block.repetition)):
-        fold = seed_axes if data.n_folds is None else {**seed_axes, "fold": number}
-        rng = generator(experiment.seed, purpose="sample", **fold)
+    for number, (train_rows, test_rows) in enumerate(split_rows(data, block.level, block.repetition)):
+        split_axes = seed_axes if data.n_folds is None else {**seed_axes, "fold": number}
+        rng = generator(experiment.seed, purpose="sample", **split_axes)
         planted: Planted | None = None
         after_bias: Positions | None = None
         train_rows = train_rows[source.trained[train_rows]]
@@ -97,12 +97,12 @@ def draw_folds(data: PreparedDataset, block: Block) -> Iterator[Fold]:
         test_positions = source.find(test_rows)
         held_out = source.test.apart(test_positions)
         observed = source.observed.take(test_positions)
-        fill = numbering(data, fold, train_rows)
-        tests = _tests(data, block, fold, held_out, planted, fill, test_rows, observed)
+        fill = numbering(data, split_axes, train_rows)
+        tests = _tests(data, block, split_axes, held_out, planted, fill, test_rows, observed)
         if block.has_truth:
             true = data.test.take(test_rows)
             tests[TRUTH] = TestRows(tests[ORIGINAL].seen, true, np.arange(len(true)))
-        yield Fold(fold, fill(train, after_bias, "train"), tests, train_rows, after_bias, test_rows)
+        yield Split(split_axes, fill(train, after_bias, "train"), tests, train_rows, after_bias, test_rows)
 
 
 def _with_hidden_bias(data: PreparedDataset, block: Block) -> Rows:
@@ -177,7 +177,7 @@ def numbering(data: PreparedDataset, seed_axes: Axes, source_rows: Positions | N
     return number
 
 
-def split(data: PreparedDataset, level: float, repetition: int) -> Iterator[tuple[Positions, Positions]]:
+def split_rows(data: PreparedDataset, level: float, repetition: int) -> Iterator[tuple[Positions, Positions]]:
     """Yield ascending positions of rows to train on and to test on, drawn for a level and a repetition.
 
     All rows of a person are on one side. Judged rows are split by judges. A person belongs to the judge of
@@ -222,7 +222,7 @@ def split_sizes(data: PreparedDataset) -> list[tuple[int, int]]:
     return [
         (int(np.count_nonzero(trained[train])), len(test))
         for level, repetition in itertools.product(levels, range(experiment.repetitions))
-        for train, test in split(data, level, repetition)
+        for train, test in split_rows(data, level, repetition)
     ]
 
 
@@ -272,7 +272,7 @@ def told(
     telling: Telling,
     technique: Technique,
     planted: BiasEffect,
-    fold: Fold,
+    split: Split,
     true: NDArray[np.bool_] | None,
     seed: int,
 ) -> Iterator[Knowledge]:
@@ -284,21 +284,21 @@ def told(
     numbers = vars(telling.numbers(technique, planted))
     needed = [fact for fact in EXAMINED if fact in technique.knows]
     for draw in range(telling.n_draws):
-        examined = {fact: _examined(telling, fact, fold, true, seed, draw) for fact in needed}
+        examined = {fact: _examined(telling, fact, split, true, seed, draw) for fact in needed}
         yield Knowledge(**numbers, **examined)
 
 
 def _examined(
-    telling: Telling, fact: Fact, fold: Fold, true: NDArray[np.bool_] | None, seed: int, draw: int
+    telling: Telling, fact: Fact, split: Split, true: NDArray[np.bool_] | None, seed: int, draw: int
 ) -> Examined:
     """Return rows of a training sample that are looked at again, drawn without replacement.
 
     The rows of a smaller number are among those of a greater one, and so are the errors of a smaller share.
     """
-    if fold.after_bias is None:
+    if split.after_bias is None:
         raise DeclinedError(
             "Only real rows can be looked at again",
-            expected='real rows to train on: train = "data", with holdout or folds',
+            expected='real rows to train on: train = "data", with holdout or splits',
             got="rows drawn from a network",
         )
     if true is None:
@@ -307,8 +307,8 @@ def _examined(
             expected="a bias whose true labels are known",
             got="the bias of an audit, whose groups were drawn at random",
         )
-    train, labels = fold.train, true[fold.after_bias]
-    rng = generator(seed, purpose="told", fact=fact, draw=draw, **fold.axes)
+    train, labels = split.train, true[split.after_bias]
+    rng = generator(seed, purpose="told", fact=fact, draw=draw, **split.axes)
     refused = train.deprived & ~train.y
     candidates = np.flatnonzero(refused) if fact == "refusals" else np.arange(len(train))
     rows = rng.permutation(candidates)[: telling.m]

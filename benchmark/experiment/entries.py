@@ -231,14 +231,14 @@ class TechniqueEntry(Identifying):
         return data
 
     @property
-    def knows(self) -> str:
+    def knowledge(self) -> str:
         """What it is told about the bias, in words."""
         return self.told.words if self.told else BLIND
 
     @property
     def full_title(self) -> str:
         """The title, with what it is told."""
-        return f"{self.title} (told {self.knows})" if self.told else self.title
+        return f"{self.title} (told {self.knowledge})" if self.told else self.title
 
     @property
     def unconstrained(self) -> Mapping[str, Any] | None:

@@ -26,15 +26,15 @@ from benchmark.errors import (
     TechniqueError,
     where,
 )
-from benchmark.experiment.draws import Axes, Fold, TestRows, draw_folds, told
+from benchmark.experiment.draws import Axes, Split, TestRows, draw_splits, told
 from benchmark.experiment.entries import ClassifierEntry, Refit
 from benchmark.experiment.plan import Block, Experiment
 from benchmark.experiment.prepared import PreparedDataset, PreparedExperiment
 from benchmark.experiment.scoring import (
     Answers,
     Decisions,
-    FoldTest,
     Scorer,
+    SplitTest,
     decision_metrics,
     metric_values,
     pack,
@@ -47,7 +47,7 @@ from benchmark.experiment.scoring import (
 )
 from benchmark.experiment.store import CellResult, Status
 from benchmark.experiment.telling import Telling
-from benchmark.experiment.unprocessing import UnconstrainedFold, frontier_values, has_frontier
+from benchmark.experiment.unprocessing import UnconstrainedSplit, frontier_values, has_frontier
 from benchmark.experiment.versions import source_digest, versions_of
 from benchmark.seeding import axis_seed, generator
 from benchmark.techniques import (
@@ -66,11 +66,11 @@ from benchmark.text.words import in_fold
 Fit: TypeAlias = Callable[[Table, Tools], Predictor]
 """How a technique is trained on rows: its method, or the half of it after the rows are prepared."""
 
-Learned: TypeAlias = tuple[dict[Test, Answers], Convergence | None, Callable[[], UnconstrainedFold] | None]
+Learned: TypeAlias = tuple[dict[Test, Answers], Convergence | None, Callable[[], UnconstrainedSplit] | None]
 """Answers of a trained technique to each test, its convergence, and a function that gives frontier inputs."""
 
 _NO_SCORES = "{} gives no scores, by which a share of the rows could be accepted"
-_MOST_REMEMBERED = 256  # decisions of models that several blocks share, on a fold's test rows
+_MOST_REMEMBERED = 256  # decisions of models that several blocks share, on a split's test rows
 
 
 @dataclass(frozen=True)
@@ -195,8 +195,8 @@ class Evaluator:
         self.techniques = prepared.techniques
         self._named = {key: named(technique) for key, technique in self.techniques.items()}
         self._entries = {entry.name: entry for entry in prepared.experiment.techniques}
-        # Folds without planted bias, by whether bias is hidden in them; decisions by model and rows.
-        self._unbiased: dict[bool, tuple[Block, list[Fold]]] = {}
+        # Folds without planted bias, by whether they have a test in truth; decisions by model and rows.
+        self._unbiased: dict[bool, tuple[Block, list[Split]]] = {}
         self._accepted: dict[object, NDArray[np.bool_]] = {}
         # Answers of the last block's models of techniques that are told drawn rows, by what they came to.
         self._models: tuple[Block | None, dict[object, Learned]] = (None, {})
@@ -220,21 +220,21 @@ class Evaluator:
     def __call__(self, block: Block, cells: tuple[Cell, ...]) -> Iterator[CellResult]:
         """Yield the result of each cell, in order; the result of a failed cell has the reason."""
         data = self.prepared.datasets[block.dataset]
-        folds: list[Fold] = []
+        splits: list[Split] = []
         try:
-            folds.extend(draw_folds(data, block))
+            splits.extend(draw_splits(data, block))
             refits = {
-                rows: self._refitted(block, folds, rows)
+                rows: self._refitted(block, splits, rows)
                 for rows in {self._entries[cell.technique].refit for cell in cells}
                 if rows is not None
             }
         except Exception as error:
-            begin = in_fold(len(folds), data.n_folds)
+            begin = in_fold(len(splits), data.n_folds)
             reason = f"{begin}the rows to train and test on could not be drawn: {in_words(error)}"
             yield from (cell_result(data, block, cell, "failed", reason) for cell in cells)
             return
-        scorers = scorers_of(folds, self.scorers[block.dataset], data.test)
-        shared = [self._shared(fold, fold.train) for fold in folds]
+        scorers = scorers_of(splits, self.scorers[block.dataset], data.test)
+        shared = [self._shared(split, split.train) for split in splits]
         keys = [self.prepared.trained(block.dataset, cell.technique, cell.classifier) for cell in cells]
         # All before the first technique: techniques empty the processor's caches, and then each set of tools
         # would take five times as long.
@@ -246,15 +246,15 @@ class Evaluator:
             technique, entry = self.techniques[key], self._entries[cell.technique]
             started = time.perf_counter()
             if entry.told is not None:
-                content = self._cell_told(block, cell, technique, cell_tools, scorers, folds, entry.told)
+                content = self._cell_told(block, cell, technique, cell_tools, scorers, splits, entry.told)
             else:
                 trained_on = None if entry.refit is None else refits[entry.refit]
-                content = self._cell(block, cell, technique, cell_tools, scorers, folds, trained_on)
+                content = self._cell(block, cell, technique, cell_tools, scorers, splits, trained_on)
             yield cell_result(data, block, cell, **{"seconds": time.perf_counter() - started, **content})
 
-    def _shared(self, fold: Fold, train: Table, purpose: str = "technique") -> Shared:
-        seed = axis_seed(self.prepared.experiment.seed, purpose="classifier", **fold.axes)
-        return Shared({"purpose": purpose, **fold.axes}, _Ranker(train), seed)
+    def _shared(self, split: Split, train: Table, purpose: str = "technique") -> Shared:
+        seed = axis_seed(self.prepared.experiment.seed, purpose="classifier", **split.axes)
+        return Shared({"purpose": purpose, **split.axes}, _Ranker(train), seed)
 
     def _tools(self, cell: Cell, technique: str, shared: Shared) -> Tools:
         """Return a technique's tools for a cell; ``technique`` is its identity from :func:`named`."""
@@ -272,8 +272,8 @@ class Evaluator:
         cell: Cell,
         technique: Technique,
         tools: Sequence[Tools],
-        scorers: Mapping[FoldTest, Scorer],
-        folds: Sequence[Fold],
+        scorers: Mapping[SplitTest, Scorer],
+        splits: Sequence[Split],
         telling: Telling,
     ) -> dict[str, Any]:
         """Return :meth:`_cell` of a technique that is told something, for each draw of what it is told.
@@ -281,18 +281,18 @@ class Evaluator:
         All draws have the same random numbers, so that no draw depends on the number of draws.
         """
         data = self.prepared.datasets[block.dataset]
-        # Chance decided about groups that an audit recorded, and nobody knows a row's true label.
+        # Chance decided about groups that an audit recorded, and no row's true label is known.
         true = None if data.biases[block.bias].of_audit else data.test.y
         try:
             planted = data.told(block)
             known = [
-                replace(fold_tools, known=known, rng=copy.deepcopy(fold_tools.rng))
-                for fold, fold_tools in zip(folds, tools, strict=True)
-                for known in told(telling, technique, planted, fold, true, data.experiment.seed)
+                replace(split_tools, known=known, rng=copy.deepcopy(split_tools.rng))
+                for split, split_tools in zip(splits, tools, strict=True)
+                for known in told(telling, technique, planted, split, true, data.experiment.seed)
             ]
         except BetabenchError as error:
             return {"status": status_of(error), "reason": in_words(error)}
-        return self._cell(block, cell, technique, known, scorers, folds, n_draws=len(known) // len(folds))
+        return self._cell(block, cell, technique, known, scorers, splits, n_draws=len(known) // len(splits))
 
     def _cell(
         self,
@@ -300,22 +300,22 @@ class Evaluator:
         cell: Cell,
         technique: Technique,
         tools: Sequence[Tools],
-        scorers: Mapping[FoldTest, Scorer],
-        folds: Sequence[Fold],
-        trained_on: Sequence[Fold] | None = None,
+        scorers: Mapping[SplitTest, Scorer],
+        splits: Sequence[Split],
+        trained_on: Sequence[Split] | None = None,
         n_draws: int = 1,
     ) -> dict[str, Any]:
         """Return the fields of a cell's result; its seconds end before scoring.
 
-        ``folds`` are the block's. Refits are ``trained_on`` others. There are ``tools`` for each draw of what
-        the technique is told in each fold.
+        ``splits`` are the block's. Refits are ``trained_on`` others. There are ``tools`` for each draw of
+        what the technique is told in each split.
         """
         started = time.perf_counter()
         factory = self.classifiers.get(cell.classifier)
         if factory is not None and (mismatch := classifier_mismatch(technique, factory)) is not None:
             return {"status": "skipped", "reason": storable(mismatch)}
         numbers = cell.classifier in self._numbered
-        answers: dict[FoldTest, Answers] = {}
+        answers: dict[SplitTest, Answers] = {}
         convergences, delayed_frontiers = [], []
         begin = ""
         # Draws that come to the same training rows share a model, whatever number of rows was drawn.
@@ -323,41 +323,41 @@ class Evaluator:
             self._models = block, {}
         models = self._models[1]
         try:
-            for number, fold_tools in enumerate(tools):
+            for number, split_tools in enumerate(tools):
                 place = number // n_draws
-                begin, fold = in_fold(place, len(folds)), (trained_on or folds)[place]
+                begin, split = in_fold(place, len(splits)), (trained_on or splits)[place]
                 # A new table for each technique, which could write to arrays that a table derives from codes.
-                train = fold.train.twin(numbers=numbers)
+                train = split.train.twin(numbers=numbers)
                 with np.errstate():  # restores numpy's settings for the next technique
-                    acceptance = self.acceptance(block.dataset, folds[place])
+                    acceptance = self.acceptance(block.dataset, splits[place])
                     if (declined := declined_by(technique, train, acceptance)) is not None:
                         return {"status": "skipped", "reason": begin + storable(declined)}
-                    fold_scorers = {test: scorers[place, test] for test in fold.tests}
+                    split_scorers = {test: scorers[place, test] for test in split.tests}
                     fit: Fit | None = None
                     model: object = None
                     if n_draws > 1 and _fits_by_halves(technique):
-                        rows = technique.prepare(train, fold_tools)
+                        rows = technique.prepare(train, split_tools)
                         fit = _learner_of(technique, rows)
                         model = (named(technique), cell.classifier, place, _digest_of(rows))
                     learned = models.get(model) or answers_of(
                         technique,
                         train,
-                        fold.tests,
-                        fold_scorers,
-                        fold_tools,
+                        split.tests,
+                        split_scorers,
+                        split_tools,
                         numbers,
                         acceptance,
                         fit,
                     )
                     if model is not None:
                         models[model] = learned
-                fold_answers, convergence, frontier_of_fold = learned
-                answers |= {(number, test): answer for test, answer in fold_answers.items()}
+                split_answers, convergence, frontier_of_split = learned
+                answers |= {(number, test): answer for test, answer in split_answers.items()}
                 convergences += [convergence] if convergence is not None else []
-                if frontier_of_fold is not None and trained_on is None:
-                    delayed_frontiers.append(frontier_of_fold)
+                if frontier_of_split is not None and trained_on is None:
+                    delayed_frontiers.append(frontier_of_split)
             seconds = time.perf_counter() - started
-            unconstrained = [frontier_of_fold() for frontier_of_fold in delayed_frontiers]
+            unconstrained = [frontier_of_split() for frontier_of_split in delayed_frontiers]
             frontier = frontier_values(unconstrained, self.prepared.experiment.tests)
         # SystemExit and KeyboardInterrupt as well: no technique ends more than its own cell.
         except BaseException as error:
@@ -369,7 +369,7 @@ class Evaluator:
         metrics = metric_values(scored, self.prepared.experiment.tests, n_draws)
         counts = stored_counts(scored, n_draws)
         if cell.reference:
-            for decisions in self._decisions(block, cell, folds, answers, scorers, n_draws):
+            for decisions in self._decisions(block, cell, splits, answers, scorers, n_draws):
                 counts = decisions.beside(counts)
             metrics += decision_metrics(counts, self.scorers[block.dataset], self.prepared.experiment.tests)
         return {
@@ -377,7 +377,7 @@ class Evaluator:
             "metrics": metrics,
             "frontier": frontier,
             "counts": counts,
-            # The convergence of the fold that exceeds its tolerance most, or else comes nearest to it.
+            # The convergence of the split that exceeds its tolerance most, or else comes nearest to it.
             "convergence": max(convergences, key=lambda c: c.residual - c.tolerance, default=None),
             "rows": pack(answers) if scorers[0, ORIGINAL].needs_rows else None,
             "scoring": scoring_of(self.scoring[block.dataset], cell.reference),
@@ -388,15 +388,15 @@ class Evaluator:
         self,
         block: Block,
         cell: Cell,
-        folds: Sequence[Fold],
-        answers: Mapping[FoldTest, Answers],
-        scorers: Mapping[FoldTest, Scorer],
+        splits: Sequence[Split],
+        answers: Mapping[SplitTest, Answers],
+        scorers: Mapping[SplitTest, Scorer],
         n_draws: int,
     ) -> list[Decisions]:
         """Return counts of a cell's decisions beside its untreated learner's, with and without planted bias.
 
-        Where bias is hidden, there are also counts in truth: by true labels, beside the learner without
-        planted and without hidden bias.
+        Where a block has a test in truth, there are also counts in it: by true labels, beside the learner on
+        true rows.
         """
         entry = self.prepared.datasets[block.dataset].entry.baseline
         learner = (block.dataset, entry, cell.classifier)
@@ -404,20 +404,20 @@ class Evaluator:
         counted: dict[Test, list[list[int]]] = {test: [] for test in tests}
         begin = ""
         try:
-            for number in range(len(folds) * n_draws):
+            for number in range(len(splits) * n_draws):
                 place = number // n_draws
-                begin, fold = in_fold(place, len(folds)), folds[place]
+                begin, split = in_fold(place, len(splits)), splits[place]
                 accepted = answers[number, ORIGINAL].predicted
                 if cell.technique == entry:  # the cell is the untreated learner
-                    self._remember(_model_key(*learner, fold), accepted)
-                clean = {ORIGINAL: self._accepts(*learner, self._clean(block, folds)[place])}
+                    self._remember(_model_key(*learner, split), accepted)
+                clean = {ORIGINAL: self._accepts(*learner, self._clean(block, splits)[place])}
                 if block.has_truth:
                     true = self._at_0(block.true)[place]
                     assert true.test_rows is not None
-                    assert fold.test_rows is not None
-                    of_fold = np.searchsorted(true.test_rows, fold.test_rows)
-                    clean[TRUTH] = self._accepts(*learner, true)[of_fold]
-                before = self._accepts(*learner, fold)
+                    assert split.test_rows is not None
+                    of_split = np.searchsorted(true.test_rows, split.test_rows)
+                    clean[TRUTH] = self._accepts(*learner, true)[of_split]
+                before = self._accepts(*learner, split)
                 for test, counts in counted.items():
                     counts.append(scorers[place, test].decisions(clean[test], before, accepted))
         except BaseException as error:
@@ -425,49 +425,50 @@ class Evaluator:
             return [Decisions(cell.reference, (), storable(reason), test) for test in counted]
         return [Decisions(cell.reference, counts, test=test) for test, counts in counted.items()]
 
-    def _clean(self, block: Block, folds: Sequence[Fold]) -> Sequence[Fold]:
-        """Return the folds of a block without planted bias; ``folds`` are the block's own."""
-        return folds if block.level == 0 else self._at_0(block.clean)
+    def _clean(self, block: Block, splits: Sequence[Split]) -> Sequence[Split]:
+        """Return the splits of a block without planted bias; ``splits`` are the block's own."""
+        return splits if block.level == 0 else self._at_0(block.clean)
 
-    def _at_0(self, block: Block) -> Sequence[Fold]:
+    def _at_0(self, block: Block) -> Sequence[Split]:
         remembered = self._unbiased.get(block.has_truth)
         if remembered is None or remembered[0] != block:
-            drawn = list(draw_folds(self.prepared.datasets[block.dataset], block))
+            drawn = list(draw_splits(self.prepared.datasets[block.dataset], block))
             remembered = self._unbiased[block.has_truth] = block, drawn
         return remembered[1]
 
-    def _refitted(self, block: Block, folds: Sequence[Fold], refit_on: Refit) -> list[Fold]:
-        """Return the folds of a reference row: bootstraps of clean, or of biased, training rows.
+    def _refitted(self, block: Block, splits: Sequence[Split], refit_on: Refit) -> list[Split]:
+        """Return the splits of a reference row: bootstraps of clean, or of biased, training rows.
 
         The clean ones are tested on original test rows without planted bias.
         """
         refits, persons = [], self.prepared.datasets[block.dataset].persons
-        sources = self._clean(block, folds) if refit_on == "clean" else folds
-        for fold, source in zip(folds, sources, strict=True):
+        sources = self._clean(block, splits) if refit_on == "clean" else splits
+        for split, source in zip(splits, sources, strict=True):
             # A person's rows are drawn together.
             real = source.after_bias
             units = np.arange(len(source.train)) if real is None else units_of(persons, real)
             n = int(units.max()) + 1
-            rng = generator(self.prepared.experiment.seed, purpose="refit", **fold.axes)
+            rng = generator(self.prepared.experiment.seed, purpose="refit", **split.axes)
             chosen = rows_of_units(units, rng.integers(n, size=n))
-            tests = {name: replace(test_rows, among=None) for name, test_rows in fold.tests.items()}
+            tests = {name: replace(test_rows, among=None) for name, test_rows in split.tests.items()}
             tests[ORIGINAL] = source.tests[ORIGINAL]
-            refits.append(replace(fold, train=source.train.take(chosen).sealed, tests=tests))
+            refits.append(replace(split, train=source.train.take(chosen).sealed, tests=tests))
         return refits
 
-    def _accepts(self, dataset: str, entry: str, classifier: str, fold: Fold) -> NDArray[np.bool_]:
-        """Return which original test rows of a fold an untreated model accepts, shape (n_rows,).
+    def _accepts(self, dataset: str, entry: str, classifier: str, split: Split) -> NDArray[np.bool_]:
+        """Return which original test rows of a split an untreated model accepts, shape (n_rows,).
 
         Models are identified by their rows, so that levels and kinds of bias share the clean models.
         """
-        model = _model_key(dataset, entry, classifier, fold)
+        model = _model_key(dataset, entry, classifier, split)
         if model not in self._accepted:
             key = self.prepared.trained(dataset, entry, classifier)
             technique, numbers = self.techniques[key], classifier in self._numbered
-            train, seen = fold.train.twin(numbers=numbers), fold.tests[ORIGINAL].seen.twin(numbers=numbers)
-            tools = self._tools(Cell(entry, classifier, ""), self._named[key], self._shared(fold, fold.train))
+            train, seen = split.train.twin(numbers=numbers), split.tests[ORIGINAL].seen.twin(numbers=numbers)
+            shared = self._shared(split, split.train)
+            tools = self._tools(Cell(entry, classifier, ""), self._named[key], shared)
             with np.errstate():
-                acceptance = self.acceptance(dataset, fold)
+                acceptance = self.acceptance(dataset, split)
                 if (declined := declined_by(technique, train, acceptance)) is not None:
                     raise DeclinedError(declined)
                 accepted = acceptance(technique, technique.fit(train, tools), seen)
@@ -479,17 +480,17 @@ class Evaluator:
             del self._accepted[next(iter(self._accepted))]
         self._accepted[model] = accepted
 
-    def acceptance(self, dataset: str, fold: Fold) -> Acceptance:
-        """Return which rows are accepted of a dataset's fold."""
-        seed = axis_seed(self.prepared.experiment.seed, purpose="accept", **fold.axes)
+    def acceptance(self, dataset: str, split: Split) -> Acceptance:
+        """Return which rows are accepted of a dataset's split."""
+        seed = axis_seed(self.prepared.experiment.seed, purpose="accept", **split.axes)
         return Acceptance(self.prepared.datasets[dataset].entry.accept, seed)
 
 
-def _model_key(dataset: str, entry: str, classifier: str, fold: Fold) -> object:
+def _model_key(dataset: str, entry: str, classifier: str, split: Split) -> object:
     """Return a key of an untreated model's decisions, apart from the entry's parameters."""
-    seen = fold.tests[ORIGINAL].seen
-    numbers = (None if table.numbers is None else table.numbers.digest for table in (fold.train, seen))
-    return dataset, entry, classifier, *fold.axes.items(), fold.train.digest, seen.digest, *numbers
+    seen = split.tests[ORIGINAL].seen
+    numbers = (None if table.numbers is None else table.numbers.digest for table in (split.train, seen))
+    return dataset, entry, classifier, *split.axes.items(), split.train.digest, seen.digest, *numbers
 
 
 def named(technique: Technique) -> str:
@@ -536,7 +537,7 @@ def answers_of(
             with_scores[name] = Answers(predicted, score)
         return scorers[name].ask(test, predicted, score, predict if score is None else predict_score)
 
-    def frontier_of_fold() -> UnconstrainedFold:
+    def frontier_of_split() -> UnconstrainedSplit:
         return train, predict_score(train.twin(numbers=numbers)), tests, with_scores
 
     answers: dict[Test, Answers] = {}
@@ -548,7 +549,7 @@ def answers_of(
         answers[name] = answers[ORIGINAL].of(rows.among)
         if with_scores:
             with_scores[name] = with_scores[ORIGINAL].of(rows.among)
-    delayed_frontier = frontier_of_fold if with_scores and has_frontier(technique) else None
+    delayed_frontier = frontier_of_split if with_scores and has_frontier(technique) else None
     reported = predictor.convergence
     if reported is None:
         return answers, None, delayed_frontier

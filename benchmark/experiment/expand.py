@@ -306,9 +306,9 @@ def _with_told(experiment: Experiment) -> Experiment:
     if not names:
         return experiment
     # Those that know as much stand together, the others first.
-    told = (*(telling.words for telling in experiment.knows), *(entry.knows for entry in entries))
+    told = (*(telling.words for telling in experiment.knows), *(entry.knowledge for entry in entries))
     states = list(dict.fromkeys((BLIND, *told)))
-    entries.sort(key=lambda entry: states.index(entry.knows))
+    entries.sort(key=lambda entry: states.index(entry.knowledge))
     return experiment.with_techniques(
         entries, lambda d: tuple(n for name in d.techniques for n in names.get(name, (name,)))
     )

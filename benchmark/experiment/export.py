@@ -30,7 +30,7 @@ from benchmark.columns import (
     TUNING_COLUMNS,
     Test,
 )
-from benchmark.experiment.draws import draw_folds
+from benchmark.experiment.draws import draw_splits
 from benchmark.experiment.plan import Block
 from benchmark.experiment.prepared import PreparedDataset, PreparedExperiment
 from benchmark.experiment.scoring import DRAWS, Decisions, joint_counts
@@ -76,7 +76,7 @@ def failures_frame(
 
 
 def folds_frame(cells: Iterable[CellResult], metrics: Sequence[str], tests: Sequence[str]) -> pd.DataFrame:
-    """Return one row per fold, test and metric of every cell with folds; results are means over folds."""
+    """Return one row per fold, test and metric of every cell with splits; results are means over splits."""
     rows = [
         (*_key(cell), m.test, m.fold, m.metric, m.value)
         for cell in cells
@@ -88,16 +88,16 @@ def folds_frame(cells: Iterable[CellResult], metrics: Sequence[str], tests: Sequ
 def groups_frame(prepared: PreparedExperiment, cells: Iterable[CellResult]) -> pd.DataFrame:
     """Return metrics by group of every attribute, of every pair, and of all attributes together.
 
-    All folds of a repetition count together. A group smaller than ``smallest_group`` has a note in place of a
-    value (:func:`benchmark.metrics.measure_by_group`).
+    All splits of a repetition count together. A group smaller than ``smallest_group`` has a note in place of
+    a value (:func:`benchmark.metrics.measure_by_group`).
     """
     experiment, rows = prepared.experiment, []
     metrics = metrics_by_group(experiment.measured)
     datasets = {data.name: data for data in prepared.datasets.values()}
     for cell in cells:
         data = datasets[cell.dataset]
-        for test, folds in joint_counts(cell.counts, data.card.attributes, experiment.tests).items():
-            whole = np.concatenate([np.asarray(fold, dtype=np.int64).reshape(-1, 5) for fold in folds])
+        for test, splits in joint_counts(cell.counts, data.card.attributes, experiment.tests).items():
+            whole = np.concatenate([np.asarray(split, dtype=np.int64).reshape(-1, 5) for split in splits])
             for attribute, counts in _margins(data, whole, cell.counts.get(DRAWS, 1)):
                 for m in measure_by_group(counts, metrics, smallest=experiment.smallest_group):
                     key = (*_key(cell), test, attribute)
@@ -140,7 +140,7 @@ def decisions_frame(cells: Iterable[CellResult], tests: Sequence[str] = (ORIGINA
         (*_key(cell), decisions.test, fold, *people)
         for cell in cells
         for decisions in Decisions.stored(cell.counts, tests)
-        for fold, people in enumerate(decisions.by_fold(cell.counts.get(DRAWS, 1)).tolist())
+        for fold, people in enumerate(decisions.by_split(cell.counts.get(DRAWS, 1)).tolist())
     ]
     return pd.DataFrame(rows, columns=list(DECISION_COLUMNS)).astype({"level": float})
 
@@ -148,7 +148,7 @@ def decisions_frame(cells: Iterable[CellResult], tests: Sequence[str] = (ORIGINA
 def doses_frame(prepared: PreparedExperiment) -> pd.DataFrame:
     """Return the β of each dose, and its increase of the label gap in each training sample.
 
-    Increases are means over folds. Groups of real rows are the true ones, whatever the bias records.
+    Increases are means over splits. Groups of real rows are the true ones, whatever the bias records.
     """
     rows: list[tuple[object, ...]] = []
     for name, data in prepared.datasets.items():
@@ -174,13 +174,14 @@ def _label_gaps(prepared: PreparedExperiment, block: Block) -> NDArray[np.float6
     """Return the label gap of the training sample of each repetition of a block, shape (n_repetitions,)."""
     data, gaps = prepared.datasets[block.dataset], []
     for repetition in range(prepared.experiment.repetitions):
-        folds = draw_folds(data, replace(block, repetition=repetition))
-        fold_gaps = []
-        for fold in folds:
-            deprived = fold.train.deprived if fold.after_bias is None else data.test.deprived[fold.after_bias]
-            groups = [fold.train.y[members] for members in (~deprived, deprived)]
-            fold_gaps.append(groups[0].mean() - groups[1].mean() if all(map(len, groups)) else math.nan)
-        gaps.append(float(np.mean(fold_gaps)))
+        splits = draw_splits(data, replace(block, repetition=repetition))
+        of_splits = []
+        for split in splits:
+            rows = split.after_bias
+            deprived = split.train.deprived if rows is None else data.test.deprived[rows]
+            groups = [split.train.y[members] for members in (~deprived, deprived)]
+            of_splits.append(groups[0].mean() - groups[1].mean() if all(map(len, groups)) else math.nan)
+        gaps.append(float(np.mean(of_splits)))
     return np.array(gaps)
 
 

@@ -253,7 +253,7 @@ class Pool:
                 if process.pid is None:  # this waits for the server's imports, and Ctrl-C interrupts it
                     process.start()
             except (EOFError, ConnectionError):  # the server has been killed
-                time.sleep(0.5)  # until the system knows, so that the next start has a new one
+                time.sleep(0.5)  # until the system has noticed, so that the next start has a new one
                 self._count_failed_start(-signal.SIGKILL)
                 return
         self._workers.append(_Worker(process, run_end))

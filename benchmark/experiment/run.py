@@ -15,7 +15,7 @@ import numpy as np
 
 from benchmark.columns import BIASED, ORIGINAL, TRUTH, TUNED, Test
 from benchmark.errors import ExperimentError, StoreError
-from benchmark.experiment.draws import draw_folds
+from benchmark.experiment.draws import draw_splits
 from benchmark.experiment.engine import Engine
 from benchmark.experiment.evaluate import Cell, Evaluator, cell_result, coordinates
 from benchmark.experiment.keys import planned_cells
@@ -27,8 +27,8 @@ from benchmark.experiment.scoring import (
     DRAWS,
     JOINT,
     Decisions,
-    FoldTest,
     Scorer,
+    SplitTest,
     decision_metrics,
     metric_values,
     scored_again,
@@ -61,9 +61,9 @@ Progress = Callable[[int, int, float], None]
 """Takes the numbers of finished and of planned cells, and the seconds since this run began its first."""
 
 FavorableShares: TypeAlias = dict[tuple[str, str, float, int, Test], float]
-"""Shares of favorable labels in the rows of tests, as means over folds.
+"""Shares of favorable labels in the rows of tests, as means over splits.
 
-Keys are dataset, bias with its hidden gap, level of bias, repetition and test.
+Keys are dataset, shown bias, level of bias, repetition and test.
 """
 
 
@@ -74,8 +74,8 @@ def _without_counts(cells: Iterable[CellResult], shares: FavorableShares) -> Ite
         block = (cell.dataset, cell.shown_bias, cell.level, cell.repetition)
         for test in tests:
             if test in cell.counts and (*block, test) not in shares:
-                folds = [np.asarray(counts) for counts in cell.counts[test]]
-                shares[*block, test] = float(np.mean([fold[:, 1].sum() / fold.sum() for fold in folds]))
+                splits = [np.asarray(counts) for counts in cell.counts[test]]
+                shares[*block, test] = float(np.mean([split[:, 1].sum() / split.sum() for split in splits]))
         kept = (DRAWS, JOINT, TUNED, *DECISIONS.values())
         yield replace(cell, counts={key: cell.counts[key] for key in kept if key in cell.counts})
 
@@ -331,9 +331,9 @@ def _score_again(
     return incomplete
 
 
-def _scorers(prepared: PreparedExperiment, block: Block, *, common: Scorer) -> Mapping[FoldTest, Scorer]:
+def _scorers(prepared: PreparedExperiment, block: Block, *, common: Scorer) -> Mapping[SplitTest, Scorer]:
     """Return the scorers of stored answers of a block's cells."""
     experiment, data = prepared.experiment, prepared.datasets[block.dataset]
     if common.needs_rows and (experiment.splits or BIASED in experiment.tests):
-        return scorers_of(list(draw_folds(data, block)), common, data.test)
+        return scorers_of(list(draw_splits(data, block)), common, data.test)
     return defaultdict(lambda: common)  # counts are scored without rows

@@ -38,15 +38,15 @@ from benchmark.metrics.inputs import labeled_groups
 from benchmark.metrics.restoration import restoration
 
 if TYPE_CHECKING:
-    from benchmark.experiment.draws import Fold
+    from benchmark.experiment.draws import Split
     from benchmark.experiment.prepared import PreparedDataset
 
 _LONGEST_REASON = 2000
 
-FoldTest: TypeAlias = tuple[int, Test]
-"""Number of a fold, and a test."""
+SplitTest: TypeAlias = tuple[int, Test]
+"""Number of a split, and a test."""
 
-_SINGLE: FoldTest = (0, ORIGINAL)
+_SINGLE: SplitTest = (0, ORIGINAL)
 
 NO_TRUE_LABEL = "these rows have no true labels"
 """Why a metric has no value where the group was drawn at random and labels are decisions of people."""
@@ -158,20 +158,20 @@ class Scorer:
 
     def ask(
         self,
-        hidden: Table,
+        seen: Table,
         predicted: NDArray[np.bool_],
         score: NDArray[np.float64] | None,
         model: Callable[[Table], NDArray[np.bool_] | NDArray[np.float64]],
     ) -> Answers:
         """Return a model's answers to the test rows, with all that the metrics need.
 
-        ``hidden`` are the rows as the model sees them, without labels; ``predicted`` and ``score`` are its
+        ``seen`` are the rows as the model sees them, without labels; ``predicted`` and ``score`` are its
         answers to them. ``model`` returns scores of other rows, or predictions if it has no scores.
         """
         alternated = None
         if "alternated" in self._needs and self._exchangeable:
-            recorded = hidden.codes[:, hidden.schema.sensitive_index]
-            swapped = hidden.with_column(hidden.schema.sensitive_feature, 1 - recorded)
+            recorded = seen.codes[:, seen.schema.sensitive_index]
+            swapped = seen.with_column(seen.schema.sensitive_feature, 1 - recorded)
             alternated = np.asarray(model(swapped), dtype=np.float64)
         needed = None if score is None or not self.needs_rows else np.asarray(score, dtype=np.float64)
         return Answers(predicted, needed, alternated)
@@ -251,12 +251,12 @@ def scorer_of(data: PreparedDataset) -> Scorer:
     return Scorer(data.test, metrics, data.entry.strata, attributes, true=not data.entry.audit)
 
 
-def scorers_of(folds: Sequence[Fold], common: Scorer, test: Table) -> dict[FoldTest, Scorer]:
-    """Return a scorer for each test of each fold; ``common`` scores the whole table ``test``."""
+def scorers_of(splits: Sequence[Split], common: Scorer, test: Table) -> dict[SplitTest, Scorer]:
+    """Return a scorer for each test of each split; ``common`` scores the whole table ``test``."""
     return {
         (number, name): common if rows.truth is test else common.of(rows.truth)
-        for number, fold in enumerate(folds)
-        for name, rows in fold.tests.items()
+        for number, split in enumerate(splits)
+        for name, rows in split.tests.items()
     }
 
 
@@ -265,9 +265,9 @@ class Decisions:
     """Counts of a cell's decisions beside the decisions of two untreated models, on the rows of a test."""
 
     reference: str  # identity of the untreated models
-    folds: Sequence[Sequence[int]] = ()  # :meth:`Scorer.decisions` of each; empty if a model cannot decide
+    splits: Sequence[Sequence[int]] = ()  # :meth:`Scorer.decisions` of each; empty if a model cannot decide
     reason: str = ""  # why a model cannot decide
-    # The clean model is trained on rows without planted bias; for the test in truth, without hidden bias too.
+    # The clean model is trained on rows without planted bias; for the test in truth, on true rows.
     test: Test = ORIGINAL
 
     @classmethod
@@ -277,9 +277,9 @@ class Decisions:
         wanted = [test for test in DECISIONS if stored and test in tests]
         return tuple(replace(cls(*stored[tested_as(test, stored)]), test=test) for test in wanted)
 
-    def by_fold(self, n_draws: int) -> NDArray[Any]:
-        """Return counts of each fold, shape (n_folds, n_counts), as means over draws of what was told."""
-        people = np.asarray(self.folds)
+    def by_split(self, n_draws: int) -> NDArray[Any]:
+        """Return counts of each split, shape (n_folds, n_counts), as means over draws of what was told."""
+        people = np.asarray(self.splits)
         return (
             people
             if n_draws == 1 or not len(people)
@@ -288,17 +288,17 @@ class Decisions:
 
     def beside(self, counts: Mapping[str, Any]) -> dict[str, Any]:
         """Return stored counts with these decisions added."""
-        return {**counts, DECISIONS[self.test]: [self.reference, list(map(list, self.folds)), self.reason]}
+        return {**counts, DECISIONS[self.test]: [self.reference, list(map(list, self.splits)), self.reason]}
 
     def metrics(self, scorer: Scorer, n_draws: int = 1) -> tuple[MetricValue, ...]:
-        """Return the scorer's metrics of the family restoration: of all folds together, then of each.
+        """Return the scorer's metrics of the family restoration: of all splits together, then of each.
 
         Each is the mean over ``n_draws`` of what a technique is told.
         """
         names = scorer.of_decisions
-        if not self.folds:
+        if not self.splits:
             return tuple(MetricValue(name, None, self.reason, self.test) for name in names)
-        drawn = np.asarray(self.folds).reshape(-1, n_draws, len(self.folds[0]))  # by fold and draw
+        drawn = np.asarray(self.splits).reshape(-1, n_draws, len(self.splits[0]))  # by split and draw
         parts: list[tuple[int | None, Any]] = [(None, drawn.sum(axis=0))]
         if len(drawn) > 1:
             parts += enumerate(drawn)
@@ -318,7 +318,7 @@ def decision_metrics(
 
 
 def tested_as(test: Test, tests: Container[str]) -> Test:
-    """Return the test with the same rows: without hidden bias, the original test for the one in truth."""
+    """Return the test with the same rows: the original test, where nothing else is the truth."""
     return ORIGINAL if test == TRUTH and TRUTH not in tests else test
 
 
@@ -332,15 +332,15 @@ def _metric_values(results: MetricResults, test: Test, fold: int | None = None) 
 
 
 def metric_values(
-    scored: Mapping[FoldTest, Scored], tests: Sequence[Test], n_draws: int = 1
+    scored: Mapping[SplitTest, Scored], tests: Sequence[Test], n_draws: int = 1
 ) -> tuple[MetricValue, ...]:
-    """Return metrics as the store has them: for each test the means over its folds, then those of each.
+    """Return metrics as the store has them: for each test the means over its splits, then those of each.
 
-    Each fold stands in ``scored`` once for each draw of what a technique is told, and its values are means
+    Each split stands in ``scored`` once for each draw of what a technique is told, and its values are means
     over them.
     """
     drawn, scored_tests = sorted({number for number, _ in scored}), {test for _, test in scored}
-    folds = range(len(drawn) // n_draws)
+    splits = range(len(drawn) // n_draws)
     values: list[MetricValue] = []
     for test in tests:
         by_draw = [
@@ -349,19 +349,19 @@ def metric_values(
                 if test == BALANCED
                 else scored[number, tested_as(test, scored_tests)].results,
                 test,
-                number // n_draws if len(folds) > 1 else None,
+                number // n_draws if len(splits) > 1 else None,
             )
             for number in drawn
         ]
-        by_fold = [_over_draws(by_draw[n_draws * fold : n_draws * (fold + 1)]) for fold in folds]
-        if len(folds) > 1:
-            values += map(_mean, zip(*by_fold, strict=True))
-        values += (value for fold_values in by_fold for value in fold_values)
+        by_split = [_over_draws(by_draw[n_draws * fold : n_draws * (fold + 1)]) for fold in splits]
+        if len(splits) > 1:
+            values += map(_mean, zip(*by_split, strict=True))
+        values += (value for split_values in by_split for value in split_values)
     return tuple(values)
 
 
 def _over_draws(values: Sequence[list[MetricValue]]) -> list[MetricValue]:
-    """Return the means over draws of what a technique is told, as values of the same fold."""
+    """Return the means over draws of what a technique is told, as values of the same split."""
     return (
         values[0]
         if len(values) == 1
@@ -370,7 +370,7 @@ def _over_draws(values: Sequence[list[MetricValue]]) -> list[MetricValue]:
 
 
 def _mean(values: Sequence[MetricValue], fold: int | None = None) -> MetricValue:
-    """Return the mean over the folds that have a value; a metric that fails in one fold has failed."""
+    """Return the mean over the splits that have a value; a metric that fails in one split has failed."""
     failing = [value for value in values if value.reason.startswith(FAILING)]
     defined = [value.value for value in values if value.value is not None]
     if failing or not defined:
@@ -378,10 +378,10 @@ def _mean(values: Sequence[MetricValue], fold: int | None = None) -> MetricValue
     return values[0]._replace(value=math.fsum(defined) / len(defined), reason="", fold=fold)
 
 
-def stored_counts(scored: Mapping[FoldTest, Scored], n_draws: int = 1) -> dict[str, Any]:
+def stored_counts(scored: Mapping[SplitTest, Scored], n_draws: int = 1) -> dict[str, Any]:
     """Return counts as the store has them; see :attr:`benchmark.experiment.store.CellResult.counts`.
 
-    Counts of a fold stand once for each draw of what a technique is told.
+    Counts of a split stand once for each draw of what a technique is told.
     """
     stored = _by_test({key: result.results.counts.rows.tolist() for key, result in scored.items()})
     if attributes := next(iter(scored.values())).attributes:
@@ -389,26 +389,26 @@ def stored_counts(scored: Mapping[FoldTest, Scored], n_draws: int = 1) -> dict[s
     return stored if n_draws == 1 else {**stored, DRAWS: n_draws}
 
 
-def _by_test(counts: Mapping[FoldTest, Any]) -> dict[str, Any]:
+def _by_test(counts: Mapping[SplitTest, Any]) -> dict[str, Any]:
     return {
-        test: [fold_counts for (_, counted), fold_counts in counts.items() if counted == test]
+        test: [split_counts for (_, counted), split_counts in counts.items() if counted == test]
         for _, test in counts
     }
 
 
-def counts_by_fold(stored: Mapping[str, Any]) -> dict[FoldTest, Any]:
-    """Return stored counts by fold and test."""
+def counts_by_split(stored: Mapping[str, Any]) -> dict[SplitTest, Any]:
+    """Return stored counts by split and test."""
     tests: tuple[Test, ...] = (ORIGINAL, BIASED, TRUTH)
-    return {(fold, test): counts for test in tests for fold, counts in enumerate(stored.get(test, ()))}
+    return {(number, test): counts for test in tests for number, counts in enumerate(stored.get(test, ()))}
 
 
 def joint_counts(
     stored: Mapping[str, Any], attributes: Sequence[str], tests: Iterable[Test] = ()
 ) -> dict[str, Any]:
-    """Return stored counts by attributes, for each test a list by fold; see :attr:`Scored.joint`.
+    """Return stored counts by attributes, for each test a list by split; see :attr:`Scored.joint`.
 
     The dict is empty if counts by exactly these attributes are not stored. If ``tests`` has the test in
-    truth, the dict has it as well, without hidden bias as the original test.
+    truth, the dict has it as well, as the original test where nothing else is the truth.
     """
     columns, by_test = stored.get(JOINT, ([], {}))
     counts = dict(by_test) if columns == [*attributes] else {}
@@ -416,12 +416,12 @@ def joint_counts(
 
 
 def scored_again(
-    scorers: Mapping[FoldTest, Scorer], common: Scorer, cell: CellResult
-) -> dict[FoldTest, Scored] | None:
+    scorers: Mapping[SplitTest, Scorer], common: Scorer, cell: CellResult
+) -> dict[SplitTest, Scored] | None:
     """Return metrics of a stored cell; None if its stored data do not suffice."""
     if common.attributes and not joint_counts(cell.counts, common.attributes):
         return None
-    counts, n_draws = counts_by_fold(cell.counts), cell.counts.get(DRAWS, 1)
+    counts, n_draws = counts_by_split(cell.counts), cell.counts.get(DRAWS, 1)
     of = {(number, test): scorers[number // n_draws, test] for number, test in counts}
     answers = {} if cell.rows is None else unpack(cell.rows, {key: of[key].n_rows for key in counts})
     rescored = {key: of[key].score_again(tallied, answers.get(key)) for key, tallied in counts.items()}
@@ -463,11 +463,11 @@ def scoring_of(digest: str, reference: str) -> str:
     return hashlib.sha256(f"{digest}{reference}".encode()).hexdigest()[:16]
 
 
-def pack(answers: Mapping[FoldTest, Answers]) -> bytes:
+def pack(answers: Mapping[SplitTest, Answers]) -> bytes:
     """Return answers as a compressed NumPy archive, small because scores of trees repeat."""
     arrays: dict[str, NDArray[np.generic]] = {}
-    for fold_test, given in answers.items():
-        prefix = _prefix(fold_test)
+    for split_test, given in answers.items():
+        prefix = _prefix(split_test)
         arrays[f"{prefix}predicted"] = np.packbits(given.predicted)
         for name, scores in (("score", given.score), ("alternated", given.alternated)):
             if scores is not None:
@@ -479,24 +479,24 @@ def pack(answers: Mapping[FoldTest, Answers]) -> bytes:
     return file.getvalue()
 
 
-def unpack(packed: bytes, n_rows: Mapping[FoldTest, int]) -> dict[FoldTest, Answers]:
-    """Return the answers that were packed, by fold and test; ``n_rows`` has their numbers of rows."""
+def unpack(packed: bytes, n_rows: Mapping[SplitTest, int]) -> dict[SplitTest, Answers]:
+    """Return the answers that were packed, by split and test; ``n_rows`` has their numbers of rows."""
     answers = {}
     with np.load(io.BytesIO(packed), allow_pickle=False) as arrays:
-        for fold_test, n in n_rows.items():
-            prefix = _prefix(fold_test)
+        for split_test, n in n_rows.items():
+            prefix = _prefix(split_test)
             if f"{prefix}predicted" in arrays:
                 score, alternated = (
                     arrays[f"{name}_values"][arrays[f"{name}_codes"]] if f"{name}_values" in arrays else None
                     for name in (f"{prefix}score", f"{prefix}alternated")
                 )
                 predicted = np.unpackbits(arrays[f"{prefix}predicted"], count=n).astype(bool)
-                answers[fold_test] = Answers(predicted, score, alternated)
+                answers[split_test] = Answers(predicted, score, alternated)
     return answers
 
 
-def _prefix(fold_test: FoldTest) -> str:
-    return "" if fold_test == _SINGLE else "{}_{}_".format(*fold_test)
+def _prefix(split_test: SplitTest) -> str:
+    return "" if split_test == _SINGLE else "{}_{}_".format(*split_test)
 
 
 def storable(text: str, end: str = "") -> str:

@@ -24,7 +24,7 @@ from numpy.typing import NDArray
 from benchmark.columns import ORIGINAL, TUNED
 from benchmark.data.row_facts import units_of
 from benchmark.data.table import Table
-from benchmark.experiment.draws import Fold, TestRows, draw_folds, n_held_out, numbering
+from benchmark.experiment.draws import Split, TestRows, draw_splits, n_held_out, numbering
 from benchmark.experiment.entries import TechniqueEntry, TunedOn
 from benchmark.experiment.evaluate import (
     Cell,
@@ -40,7 +40,7 @@ from benchmark.experiment.evaluate import (
 )
 from benchmark.experiment.plan import Block, Experiment
 from benchmark.experiment.prepared import PreparedDataset, PreparedExperiment
-from benchmark.experiment.scoring import Answers, FoldTest, Scorer, scorers_of, scoring_digest
+from benchmark.experiment.scoring import Answers, Scorer, SplitTest, scorers_of, scoring_digest
 from benchmark.experiment.store import CellResult, Status
 from benchmark.experiment.tuning_rule import Values
 from benchmark.experiment.versions import code_digest
@@ -107,8 +107,8 @@ class _Tried:
 class _BlockState:
     """The rows of a block, for training, tests and trials of settings."""
 
-    fold: Fold
-    scorers: Mapping[FoldTest, Scorer]
+    split: Split
+    scorers: Mapping[SplitTest, Scorer]
     train: Table  # the training sample without the validation rows
     rows: Mapping[TunedOn, TestRows]
     validation: Mapping[TunedOn, Scorer]
@@ -149,20 +149,20 @@ class TuningEvaluator(Evaluator):
     def _drawn(self, data: PreparedDataset, block: Block) -> _BlockState:
         experiment = self.prepared.experiment
         assert experiment.tune is not None
-        (fold,) = draw_folds(data, block)
-        held_out, clean = validation_rows(data, block, fold)
-        biased = fold.train.take(held_out)
+        (split,) = draw_splits(data, block)
+        held_out, clean = validation_rows(data, block, split)
+        biased = split.train.take(held_out)
         rows_on: dict[TunedOn, TestRows] = {
             "biased": TestRows(biased.hide_label().sealed, biased),
             "clean": clean,
-            "oracle": fold.tests[ORIGINAL],
+            "oracle": split.tests[ORIGINAL],
         }
         metrics = experiment.tune.parsed.metrics
         scorers = {on: Scorer(rows.truth, metrics, data.entry.strata) for on, rows in rows_on.items()}
-        tested = scorers_of([fold], self.scorers[block.dataset], data.test)
-        train = fold.train.take(~held_out).sealed
-        shared = self._shared(fold, fold.train), self._shared(fold, train, "trial")
-        return _BlockState(fold, tested, train, rows_on, scorers, *shared)
+        tested = scorers_of([split], self.scorers[block.dataset], data.test)
+        train = split.train.take(~held_out).sealed
+        shared = self._shared(split, split.train), self._shared(split, train, "trial")
+        return _BlockState(split, tested, train, rows_on, scorers, *shared)
 
     def _chosen(self, block: Block, cell: Cell, state: _BlockState) -> dict[str, Any]:
         """Return the fields of a result with a tuned technique."""
@@ -177,7 +177,7 @@ class TuningEvaluator(Evaluator):
         technique, default = tried[position].technique, tried[0].technique
         if (cell.classifier, technique) not in state.fitted:
             tools = self._tools(cell, named(technique), state.whole)
-            content = self._cell(block, cell, technique, [tools], state.scorers, [state.fold])
+            content = self._cell(block, cell, technique, [tools], state.scorers, [state.split])
             state.fitted[cell.classifier, technique] = content
         content = dict(state.fitted[cell.classifier, technique])
         searched = [search.parameter for search in self.prepared.experiment.search_space(entry)]
@@ -202,7 +202,7 @@ class TuningEvaluator(Evaluator):
         # Tuned entries differ in nothing but the rows that they are chosen on.
         base = entry.model_dump_json(include={"technique", "parameters"})
         if (base, cell.classifier) not in state.searched:
-            dataset = str(state.fold.axes["dataset"])
+            dataset = str(state.split.axes["dataset"])
             technique = self.techniques[block.dataset, cell.technique]
             tried = settings(
                 self.prepared.experiment, entry, technique, dataset=dataset, repetition=block.repetition
@@ -214,7 +214,7 @@ class TuningEvaluator(Evaluator):
 
     def _try(self, block: Block, cell: Cell, technique: Technique, state: _BlockState) -> _Tried:
         tools = self._tools(cell, named(technique), state.part)
-        acceptance = self.acceptance(block.dataset, state.fold)
+        acceptance = self.acceptance(block.dataset, state.split)
         factory, numbers = self.classifiers.get(cell.classifier), cell.classifier in self._numbered
         train = state.train.twin(numbers=numbers)
         rows: Mapping[_RowsKey, TestRows] = state.rows
@@ -237,7 +237,7 @@ class TuningEvaluator(Evaluator):
             return _Tried(technique, {}, status_of(error), in_words(error))
 
 
-def validation_rows(data: PreparedDataset, block: Block, fold: Fold) -> tuple[NDArray[np.bool_], TestRows]:
+def validation_rows(data: PreparedDataset, block: Block, split: Split) -> tuple[NDArray[np.bool_], TestRows]:
     """Return a mask of the training rows that are held out, and validation rows without planted bias.
 
     The latter are as many other people, drawn from the network before bias is planted. Of real rows they are
@@ -245,11 +245,11 @@ def validation_rows(data: PreparedDataset, block: Block, fold: Fold) -> tuple[ND
     recorded features, as in tests.
     """
     assert data.experiment.tune is not None
-    new_rng = partial(generator, data.experiment.seed, **fold.axes)
+    new_rng = partial(generator, data.experiment.seed, **split.axes)
     bias = data.biases[block.bias]
-    before_bias, after_bias = fold.before_bias, fold.after_bias
+    before_bias, after_bias = split.before_bias, split.after_bias
     if before_bias is None or after_bias is None:
-        units = np.arange(len(fold.train))
+        units = np.arange(len(split.train))
     else:
         units = units_of(data.persons, before_bias)
     n = int(units.max()) + 1
@@ -264,7 +264,7 @@ def validation_rows(data: PreparedDataset, block: Block, fold: Fold) -> tuple[ND
         before = data.test.take(rows)
         held_out = held_out[np.searchsorted(before_bias, after_bias)]
     seen = bias.observe(before, data.beta(block), new_rng(purpose="observe clean")).hide_label()
-    return held_out, TestRows(numbering(data, fold.axes, before_bias)(seen, rows, "clean"), before)
+    return held_out, TestRows(numbering(data, split.axes, before_bias)(seen, rows, "clean"), before)
 
 
 def _unscored(tried: Sequence[_Tried]) -> dict[str, Any]:

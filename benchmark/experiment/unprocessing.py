@@ -69,7 +69,7 @@ def _counted(score: Array, places: NDArray[np.int64], n_places: int) -> tuple[Ar
     return distinct[order], counts.reshape(-1, n_places)[order]
 
 
-UnconstrainedFold: TypeAlias = "tuple[Table, Array, Mapping[Test, TestRows], Mapping[Test, Answers]]"
+UnconstrainedSplit: TypeAlias = "tuple[Table, Array, Mapping[Test, TestRows], Mapping[Test, Answers]]"
 """Training rows and their scores, test rows and the model's answers for each test with rows of its own."""
 
 
@@ -179,21 +179,21 @@ class Thresholds:
             return correct / total.sum(), rates[1] - rates[0]
 
 
-def frontier_values(folds: Sequence[UnconstrainedFold], tests: Sequence[Test]) -> tuple[MetricValue, ...]:
-    """Return the frontier of a cell as it is stored, as a mean over folds.
+def frontier_values(splits: Sequence[UnconstrainedSplit], tests: Sequence[Test]) -> tuple[MetricValue, ...]:
+    """Return the frontier of a cell as it is stored, as a mean over splits.
 
-    It is empty without folds, and if a fold's training rows have one group only. The test in truth may have
+    It is empty without splits, and if a split's training rows have one group only. The test in truth may have
     points of its own.
     """
-    rules = [Thresholds.chosen(train, score) for train, score, _, _ in folds]
+    rules = [Thresholds.chosen(train, score) for train, score, _, _ in splits]
     frontier: list[MetricValue] = []
     for test in tests if rules and None not in rules else ():
         base_test: Test = ORIGINAL if test == BALANCED else test
-        if base_test == TRUTH and TRUTH not in folds[0][2]:
+        if base_test == TRUTH and TRUTH not in splits[0][2]:
             continue
         points = [
             rule.points(rows[base_test], answers[base_test], balanced=test == BALANCED)
-            for rule, (_, _, rows, answers) in zip(rules, folds, strict=True)
+            for rule, (_, _, rows, answers) in zip(rules, splits, strict=True)
             if rule is not None
         ]
         for name, values in zip((ACCURACY, DISCRIMINATION), zip(*points, strict=True), strict=True):

@@ -9,6 +9,7 @@ from typing import Any
 
 import pandas as pd
 
+from benchmark.columns import KNOWS
 from benchmark.data.card import Card
 from benchmark.declarations import list_declarations
 from benchmark.errors import BetabenchError
@@ -96,7 +97,7 @@ def _scenario(
     resampling: Resampling | None,
     **parts: object,
 ) -> model.Scenario:
-    answers = answers.assign(knows=known_of(answers, run.knows))
+    answers = answers.assign(**{KNOWS: known_of(answers, run.knowledge)})
     return model.Scenario.from_record(
         scenario,
         dataset=scenario.dataset.name,
@@ -105,7 +106,7 @@ def _scenario(
         techniques=questions.tried(run, scenario.rows(results)),
         levels=tuple(scenario.telling_levels(run.levels)),
         answers=questions.scenario_answers(
-            scenario, baseline, answers, [*run.knows.values()], results, criteria, resampling
+            scenario, baseline, answers, [*run.knowledge.values()], results, criteria, resampling
         ),
         unanswered=questions.why_unanswered(run, scenario, answers),
         **parts,

@@ -76,9 +76,9 @@ def draw_divergences(results: pd.DataFrame, title: str, subtitle: str) -> Page:
     notes = [
         "D(before || after) of normal distributions of the predictions, in nats: Equation 3 of the paper."
     ]
-    if hidden := int(np.count_nonzero(~shown)):
+    if absent := int(np.count_nonzero(~shown)):
         reasons = "undefined, infinite, or 0 on a log axis"
-        notes.append(f"{hidden} of {len(values)} values are not drawn: {reasons}.")
+        notes.append(f"{absent} of {len(values)} values are not drawn: {reasons}.")
     panels = {  # no line ends in "(2)"
         f"(1)\u00a0{first}, (2)\u00a0{second}": [
             of_group.set_index("fold")["kl"] for _, of_group in rows.groupby("group", sort=False)

@@ -40,13 +40,13 @@ def titles_of(rows: pd.DataFrame, run: Manifest, choice: Choice = EVERYTHING) ->
 
 def parts_of(names: Sequence[str], run: Manifest) -> list[int]:
     """Return the positions at which techniques are told something else than those before."""
-    knows = [run.knows[name] for name in names]
-    return [i for i in range(1, len(knows)) if knows[i] != knows[i - 1]]
+    knowledge = [run.knowledge[name] for name in names]
+    return [i for i in range(1, len(knowledge)) if knowledge[i] != knowledge[i - 1]]
 
 
 def told_notes(names: Iterable[str], run: Manifest, look: str = "Below a line") -> list[str]:
     """Return the note on techniques that are told something, and how they look; none without any."""
-    words, told = vocabulary()["told"], any(run.knows[name] != BLIND for name in names)
+    words, told = vocabulary()["told"], any(run.knowledge[name] != BLIND for name in names)
     return [f"{look}: {words['heading'].lower()}. {words['choice']}"] * told
 
 

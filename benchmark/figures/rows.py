@@ -221,8 +221,8 @@ def draw_restoration(statistics: RunStatistics, scenario: Scenario, choice: Choi
     rows = rows[rows["level"] == beta]
     tried = of_techniques(rows)
     nearest = tried[tried["metric"] == RESTORATION[0]].sort_values("value", kind="stable")
-    states, ordered = [*run.knows.values()], dict.fromkeys([*nearest["technique"], *tried["technique"]])
-    names = choice.of_techniques(sorted(ordered, key=lambda name: states.index(run.knows[name])))
+    states, ordered = [*run.knowledge.values()], dict.fromkeys([*nearest["technique"], *tried["technique"]])
+    names = choice.of_techniques(sorted(ordered, key=lambda name: states.index(run.knowledge[name])))
     metrics = choice.of_metrics(_SHARES)
     standing = with_useful(scenario.rows(statistics.standing).query("level == @beta"))
     useful = set(standing.loc[standing["useful"], "technique"])
@@ -309,11 +309,11 @@ def draw_ranks(statistics: RunStatistics, ranks: pd.DataFrame, choice: Choice = 
     pooled = pooled.sort_values("mean_rank", kind="stable")
     # Techniques are ranked among those that know as much. One beside doing nothing makes no ranking.
     sizes = ranks.groupby(KNOWS, sort=False)["technique"].nunique()
-    states = [knows for knows, n in sizes.items() if knows == BLIND or n > 2] or [*sizes.index]
-    panels = [(metric, knows) for metric in metrics for knows in states]
+    states = [knowledge for knowledge, n in sizes.items() if knowledge == BLIND or n > 2] or [*sizes.index]
+    panels = [(metric, knowledge) for metric in metrics for knowledge in states]
     tables = [
-        pooled[(pooled["metric"] == metric) & (pooled[KNOWS] == knows)].reset_index(drop=True)
-        for metric, knows in panels
+        pooled[(pooled["metric"] == metric) & (pooled[KNOWS] == knowledge)].reset_index(drop=True)
+        for metric, knowledge in panels
     ]
     below = set(ranks.loc[ranks["below_constant"], "technique"])
     titles = {own.name: own.title for own in run.techniques if own.name in titles}
@@ -334,20 +334,20 @@ def draw_ranks(statistics: RunStatistics, ranks: pd.DataFrame, choice: Choice = 
             *marks.notes(signs=[BELOW_CONSTANT] * bool(below)),
         ],
         panel_titles=[
-            statistics.title(metric) + (f", told {knows}" if knows != BLIND else "")
-            for metric, knows in panels
+            statistics.title(metric) + (f", told {knowledge}" if knowledge != BLIND else "")
+            for metric, knowledge in panels
         ],
         choice=choice,
         left=max(own.width for own in labels),
     )
-    for axes, table, own, (metric, knows) in zip(page.panels, tables, labels, panels, strict=True):
-        if knows != BLIND:
+    for axes, table, own, (metric, knowledge) in zip(page.panels, tables, labels, panels, strict=True):
+        if knowledge != BLIND:
             axes.set_facecolor(marks.TOLD)
         if table.empty:
             style.say_empty(axes, "no technique has a rank over all")
             axes.set(yticks=[])
             continue
-        of_panel = (ranks["metric"] == metric) & (ranks[KNOWS] == knows)
+        of_panel = (ranks["metric"] == metric) & (ranks[KNOWS] == knowledge)
         each = ranks[of_panel & (ranks["over"] == "dataset")]
         _draw_ranks(axes, table, each, run.level_limit)
         own.write(axes, n_rows)

@@ -112,7 +112,7 @@ def draw_tradeoff(
         choice=choice,
     )
     for name, axes in zip(titles, page.panels, strict=True):
-        if manifest.knows[name] != BLIND:
+        if manifest.knowledge[name] != BLIND:
             axes.set_facecolor(marks.TOLD)
         draw_tradeoff_panel(
             axes,
@@ -283,7 +283,7 @@ def draw_pareto(statistics: RunStatistics, scenario: Scenario, choice: Choice = 
     )
     page.name_axes("", "accuracy", x_alike=False, y_alike=False)
     for axes, panel, of_panel in zip(page.panels, panels, sweeps, strict=True):
-        _draw_fronts(axes, panel, run.knows)
+        _draw_fronts(axes, panel, run.knowledge)
         for sweep in of_panel:
             axes.plot(sweep["x"], sweep["y"], **_SWEEP_LINE)
         if len(curves) and panel.metric == DISCRIMINATION:
@@ -355,14 +355,14 @@ def _degenerate_points(statistics: RunStatistics, scenario: Scenario, name: str)
     return points.assign(x=x, y=1 - y)[["x", "y"]].dropna().reset_index()
 
 
-def _draw_fronts(axes: Axes, panel: _Panel, knows: Mapping[str, str]) -> None:
+def _draw_fronts(axes: Axes, panel: _Panel, knowledge: Mapping[str, str]) -> None:
     """Draw the front of the techniques that know nothing, and one for each other state of knowledge."""
     rows = panel.shown
     if rows.empty:
         style.say_empty(axes, panel.withheld or "no value")
         axes.set(yticks=[])
         return
-    told = known_of(rows, knows)
+    told = known_of(rows, knowledge)
     parts = [(rows[~rows["on_front"]], FAINT, 0.8)]
     for own, front in rows[rows["on_front"]].groupby(told, sort=False):
         color = BLUE if own == BLIND else ORANGE

@@ -13,7 +13,7 @@ import numpy as np
 
 from benchmark.columns import BIASED, ORIGINAL, TRUTH, hidden_name
 from benchmark.experiment import evaluate, versions
-from benchmark.experiment.draws import split, split_sizes
+from benchmark.experiment.draws import split_rows, split_sizes
 from benchmark.experiment.prepared import PreparedDataset, PreparedExperiment
 from benchmark.experiment.run import Outcome
 from benchmark.metrics import get_metric, metric_names
@@ -141,7 +141,7 @@ def _favorable(data: PreparedDataset, outcome: Outcome) -> dict[str, Any]:
 
     @cache
     def scored(level: float, repetition: int) -> float:
-        tests = [data.test.y[tested].mean() for _, tested in split(data, level, repetition)]
+        tests = [data.test.y[tested].mean() for _, tested in split_rows(data, level, repetition)]
         return float(np.mean(tests))
 
     splits = levels if experiment.splits and not data.entry.audit else ()

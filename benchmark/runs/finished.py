@@ -285,7 +285,7 @@ def _in_present_form(frame: pd.DataFrame, expected: Sequence[str]) -> pd.DataFra
         frame = frame.drop(columns="beta", errors="ignore")  # solved for a dose
     if columns.KNOWS not in expected:  # the manifest has it
         frame = frame.drop(columns=columns.KNOWS, errors="ignore")
-    if HIDDEN in frame.columns:  # a bias and the bias hidden behind it name a scenario together
+    if HIDDEN in frame.columns:  # a bias and the gap behind it name a scenario together
         frame["bias"] = list(map(columns.hidden_name, frame["bias"], frame.pop(HIDDEN)))
     if "test" in expected and "test" not in frame.columns and DECISION_COUNTS[0] in frame.columns:
         frame.insert(expected.index("test"), "test", ORIGINAL)

@@ -480,15 +480,15 @@ class Manifest(BaseModel):
     def in_files(self, frame: pd.DataFrame) -> pd.DataFrame:
         """Return a frame of the run as its files have it.
 
-        The solved β stands behind a dose, hidden bias behind the planted one, and what a technique knows
+        The solved β stands behind a dose, hidden bias behind the planted one, and what a technique is told
         behind its name, if any is told something. If no bias is hidden, decisions do not name their test.
         """
-        columns, knows = {*frame.columns}, self.knows
-        if {*knows.values()} <= {BLIND}:
+        columns, knowledge = {*frame.columns}, self.knowledge
+        if {*knowledge.values()} <= {BLIND}:
             frame = frame.drop(columns=KNOWS) if KNOWS in columns else frame
         elif "technique" in columns and KNOWS not in columns:
             frame = frame.copy()
-            frame.insert(list(frame.columns).index("technique") + 1, KNOWS, known_of(frame, knows))
+            frame.insert(list(frame.columns).index("technique") + 1, KNOWS, known_of(frame, knowledge))
         if not self.experiment.hidden and DECISION_COUNTS[0] in columns:
             frame = frame.drop(columns="test")
         if self.unit == "dose" and {*PLANTED} <= columns and "beta" not in columns:
@@ -524,9 +524,9 @@ class Manifest(BaseModel):
         return {technique.name: technique.full_title for technique in self.techniques}
 
     @property
-    def knows(self) -> dict[str, str]:
+    def knowledge(self) -> dict[str, str]:
         """What each technique is told about the bias, in words, by name."""
-        return {technique.name: technique.knows for technique in self.techniques}
+        return {technique.name: technique.knowledge for technique in self.techniques}
 
     @property
     def tuned_by(self) -> str:

@@ -78,10 +78,10 @@ def what_to_undo(run: RunFrames) -> pd.DataFrame:
 def _hides(run: Manifest, dataset: str, bias: str, level: float) -> bool:
     """Return whether a dataset hides so much bias, by outside rates, that ranks to restore are unreliable."""
     record = run.dataset(dataset)
-    hidden, planted = record.hidden_dose, record.planted(bias)
-    if hidden is None or planted.kind != HIDDEN_KIND:
+    dose, planted = record.hidden_dose, record.planted(bias)
+    if dose is None or planted.kind != HIDDEN_KIND:
         return False
-    return withheld(hidden_bias_table(), hidden, planted.added(level), RESTORE)
+    return withheld(hidden_bias_table(), dose, planted.added(level), RESTORE)
 
 
 def run_answers(
@@ -114,7 +114,7 @@ def run_answers(
         resampling,
         paired_levels=chosen.manifest.experiment.paired_betas,
         undo=what_to_undo(run) if undo is None else undo,
-        knows=chosen.manifest.knows,
+        knowledge=chosen.manifest.knowledge,
     )
     answers = joined_in_order([answers], chosen.manifest, ANSWER_COLUMNS)
     return with_frontier(answers, chosen.frontier_gaps)
@@ -136,17 +136,17 @@ any dataset of the row, and at which levels of bias."""
 
 
 def ranks_of(
-    cells: Cells, goals: Mapping[str, Goal], run: Manifest, knows: Mapping[str, str], *, alpha: float
+    cells: Cells, goals: Mapping[str, Goal], run: Manifest, knowledge: Mapping[str, str], *, alpha: float
 ) -> pd.DataFrame:
     """Return the ranks of techniques among those that know as much, and doing nothing.
 
-    ``knows`` has what each technique of the cells is told. The columns are
-    :data:`~benchmark.statistics.across.RANK_COLUMNS`, and ``knows`` behind the technique.
+    ``knowledge`` has what each technique of the cells is told. The columns are
+    :data:`~benchmark.statistics.across.RANK_COLUMNS`, and :data:`KNOWS` behind the technique.
     """
     # A mean over some of the repetitions is not ranked beside means over all of them.
     whole = replace(cells, values=np.where((cells.n == cells.n_expected)[:, None], cells.values, np.nan))
     tables = []
-    for told, over, panel in _panels(whole, run, knows):
+    for told, over, panel in _panels(whole, run, knowledge):
         tables.append(rank_table(panel, goals, over=over, alpha=alpha))
         tables[-1].insert(RANK_COLUMNS.index("technique") + 1, KNOWS, told)
     return joined(tables, (*RANK_COLUMNS, KNOWS))
@@ -175,7 +175,7 @@ def _pooled_across(cells: Cells, run: Manifest) -> Cells:
 
 
 def _panels(
-    cells: Cells, run: Manifest, knows: Mapping[str, str]
+    cells: Cells, run: Manifest, knowledge: Mapping[str, str]
 ) -> Iterator[tuple[str, tuple[str, ...], Cells]]:
     """Yield the cells of each set of techniques that was tried somewhere, wherever all of the set were tried.
 
@@ -195,8 +195,8 @@ def _panels(
     sets = [
         (told, own)
         for names in dict.fromkeys(tried)
-        for told in dict.fromkeys((BLIND, *knows.values()))
-        if (own := frozenset(n for n in names if n in nothing or knows.get(n, BLIND) == told)) - nothing
+        for told in dict.fromkeys((BLIND, *knowledge.values()))
+        if (own := frozenset(n for n in names if n in nothing or knowledge.get(n, BLIND) == told)) - nothing
         or (told == BLIND and own == names)
     ]
     for told, techniques in dict.fromkeys(sets):

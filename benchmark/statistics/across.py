@@ -164,13 +164,13 @@ def pareto_fronts(
     metrics: tuple[str, str],
     goals: Mapping[str, Goal],
     learners: Collection[str] = (),
-    knows: Mapping[str, str] = MappingProxyType({}),
+    knowledge: Mapping[str, str] = MappingProxyType({}),
 ) -> pd.DataFrame:
     """Return the techniques, and whether another one beats them in one metric without losing in the other.
 
     Techniques are compared by their mean :func:`~benchmark.statistics.cells.distance` to each metric's
     ideal, over the repetitions in which both metrics have a value. Techniques with a classifier among
-    ``learners``, which are techniques' own, are on one front. Those that ``knows`` says are told something
+    ``learners``, which are techniques' own, are on one front. Those that by ``knowledge`` are told something
     are compared with those that know as much, and with doing nothing.
 
     Columns :data:`PARETO_COLUMNS`, which ``results/README.md`` explains at ``pareto.csv``; one row for each
@@ -192,7 +192,7 @@ def pareto_fronts(
     points = points[[*AXES, "technique"]].reset_index(drop=True)
     family = points["classifier"].mask(points["classifier"].isin(learners), "")
     spots = points.groupby([*PLANTED, family, "test"], sort=False)
-    told = known_of(points, knows)
+    told = known_of(points, knowledge)
     nothing = (points["technique"] == UNTREATED).to_numpy()
     for rows in spots.indices.values():
         for knows_this in told.iloc[rows].unique():

@@ -332,7 +332,7 @@ def judged(comparisons: pd.DataFrame, *, alpha: float = ALPHA, rope: float = ROP
     New columns are ``simultaneous_low`` and ``simultaneous_high``, the ends of the interval; ``splits``, its
     number of splits; ``tested``, ``better``, ``candidate`` and ``worse``. A single repetition
     without an interval shows a candidate at most. There, a technique is worse if its mean is worse by more
-    than the margin, so that no cost is hidden.
+    than the margin, so that no cost goes unseen.
     """
     improvement, error, df = (
         comparisons[name].to_numpy(dtype=float) for name in ("improvement", "improvement_se", "df")
@@ -365,7 +365,7 @@ def answer_table(
     *,
     paired_levels: bool = False,
     undo: pd.DataFrame | None = None,
-    knows: Mapping[str, str] = MappingProxyType({}),
+    knowledge: Mapping[str, str] = MappingProxyType({}),
 ) -> pd.DataFrame:
     """Return all that a choice between techniques at one level of bias needs, for each goal.
 
@@ -373,7 +373,7 @@ def answer_table(
     repetitions overlap, if they are repeated splits of the same rows. ``paired_levels`` says whether one
     repetition has the same rows and random numbers at all levels of bias. ``undo``, from
     :func:`~benchmark.statistics.restoration.undo_table`, says where there is something to undo, and which
-    techniques undo no more than chance; this is unknown by default. ``knows`` has what techniques are told
+    techniques undo no more than chance; this is unknown by default. ``knowledge`` has what they are told
     about the bias; a choice is among those that know as much.
 
     The result has the columns :data:`ANSWER_COLUMNS`, which
@@ -389,7 +389,7 @@ def answer_table(
     for goal in GOALS:
         if GOAL_METRICS[goal] in measured and (goal != RESTORE or paired_levels):
             table = _joined(results, comparisons, standing, resampling, goal)
-            tables.append(_answers_for(goal, table, standing, baselines, criteria, undo, knows))
+            tables.append(_answers_for(goal, table, standing, baselines, criteria, undo, knowledge))
     tables = [part for part in tables if len(part)]
     return pd.concat(tables, ignore_index=True) if tables else pd.DataFrame(columns=list(ANSWER_COLUMNS))
 
@@ -401,7 +401,7 @@ def _answers_for(
     baselines: Baselines,
     criteria: Criteria,
     undo: pd.DataFrame,
-    knows: Mapping[str, str],
+    knowledge: Mapping[str, str],
 ) -> pd.DataFrame:
     """Return the answers for one goal, from the table of :func:`_joined`."""
     table["baseline"] = baselines.column(table)
@@ -425,7 +425,7 @@ def _answers_for(
     table = table.join(verdicts(table, criteria))
     # Of all techniques with learners of their own, one is chosen: they are not used with each other's.
     family = table["classifier"].mask(table["classifier"].isin(baselines.learners), "")
-    spots = table.groupby([*PLANTED, family, "test", known_of(table, knows)], sort=False)
+    spots = table.groupby([*PLANTED, family, "test", known_of(table, knowledge)], sort=False)
     chosen = [choose(rows, criteria.margin) for _, rows in spots]
     table = table.join(pd.concat(chosen)) if chosen else table.assign(dominated_by="", choice="", tied="")
     is_dominated = table["dominated_by"] != ""

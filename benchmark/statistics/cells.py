@@ -291,9 +291,9 @@ def first_true(conditions: Mapping[str, Any]) -> NDArray[np.str_]:
     return np.select(list(conditions.values()), names, "")
 
 
-def known_of(frame: pd.DataFrame, knows: Mapping[str, str]) -> pd.Series:
+def known_of(frame: pd.DataFrame, knowledge: Mapping[str, str]) -> pd.Series:
     """Return what the technique of each row is told about the bias; others than those given know nothing."""
-    words = [knows.get(name, BLIND) for name in frame["technique"]]
+    words = [knowledge.get(name, BLIND) for name in frame["technique"]]
     return pd.Series(words, index=frame.index, dtype=object)
 
 

@@ -256,7 +256,7 @@ BY_CHANCE = "by_chance"
 
 
 def pooled_shares(decisions: pd.DataFrame, resampling: Resampling | None) -> pd.DataFrame:
-    """Return the shares of people of each cell, summed over its folds and repetitions.
+    """Return the shares of people of each cell, summed over its splits and repetitions.
 
     ``decisions`` have the columns :data:`~benchmark.columns.DECISION_COLUMNS`. ``resampling`` says how splits
     overlap; if it has folds, they are the splits, else repetitions are. The result has the columns

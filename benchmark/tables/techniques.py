@@ -258,8 +258,8 @@ def techniques_table(numbers: Numbers, columns: Sequence[str] = (), techniques: 
     # A metric, and whether its change is shown.
     parts = [part for part in product(columns, (False, True)[: 1 + changes]) if part != (ACCEPTED, True)]
     several = len({scenario.classifier for scenario in numbers.scenarios}) > 1
-    knows, short = run.knows, {entry.name: entry.title for entry in run.techniques}
-    told = any(knows[name] != BLIND for name in names)
+    knowledge, short = run.knowledge, {entry.name: entry.title for entry in run.techniques}
+    told = any(knowledge[name] != BLIND for name in names)
     blocks: dict[str, list[Row]] = {}
     for heading, scenarios in by_rows(numbers.scenarios):
         for level in scenarios[0].telling_levels(run.levels):
@@ -268,7 +268,9 @@ def techniques_table(numbers: Numbers, columns: Sequence[str] = (), techniques: 
                 for s, name in product(scenarios, names)
                 if (*s.key, name) in numbers.tried
             ]
-            states = {own: [where for where in tried if knows[where[-1]] == own] for own in knows.values()}
+            states = {
+                own: [where for where in tried if knowledge[where[-1]] == own] for own in knowledge.values()
+            }
             best = {
                 metric: {
                     where
@@ -287,7 +289,7 @@ def techniques_table(numbers: Numbers, columns: Sequence[str] = (), techniques: 
                     else replace(numbers.value(where, metric), best=where in best[metric])
                     for metric, change in parts
                 ]
-                what = knows[where[-1]] if knows[where[-1]] != BLIND else ""
+                what = knowledge[where[-1]] if knowledge[where[-1]] != BLIND else ""
                 rows.append(
                     Row((*block, short[where[-1]], *[what] * told, *[where[2]] * several), tuple(cells))
                 )

@@ -597,7 +597,7 @@ _FAIRLEARN: dict[str, Description] = {
             "epochs": (_COUNT, 1),
             "batch_size": (_COUNT, 32),
             "shuffle": (bool, False),
-            "units": (Annotated[int, Interval(0, 1024)], 0),  # of the predictor's hidden layer
+            "units": (Annotated[int, Interval(0, 1024)], 0),  # of the predictor's inner layer
             **_TREATMENT,
         },
         needs={"torch": "torch"},

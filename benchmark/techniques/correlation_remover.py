@@ -30,7 +30,7 @@ class CorrelationRemover(PreProcessing):
     values become states of a new column (see ``discretisation``). Groups are all states of the sensitive
     feature. A group without training rows is not shifted.
 
-    Changes: the features of training and test rows; the sensitive feature is hidden from the classifier.
+    Changes: the features of training and test rows; the classifier does not see the sensitive feature.
     Features that become constant are left out. Limits: removes only the linear dependence of single features;
     other moments and combinations may tell the group. A feature has one value for each state and group.
     Although the values correlate with no group, fine pieces of equal frequency tell the group, and coarse

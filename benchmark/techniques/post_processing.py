@@ -17,7 +17,7 @@ from benchmark.techniques.base import Interval, Predictor, Technique, Tools, cel
 class Scored:
     """Rows with the classifier's scores."""
 
-    table: Table  # held-out training rows with their labels, or rows to predict with hidden labels
+    table: Table  # held-out training rows with their labels, or rows to predict, without labels
     score: NDArray[np.float64]  # shape (n_rows,): the classifier's estimate of P(y+ | x), in [0, 1]
 
 

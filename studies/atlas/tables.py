@@ -19,7 +19,7 @@ from benchmark.atlas.tables import FEATURES, MANIFEST, MEANS, has_tables, read_t
 from benchmark.columns import MANIFEST_NAME, ORIGINAL
 from benchmark.data.card import load_card
 from benchmark.errors import ReportError
-from benchmark.experiment.draws import draw_folds
+from benchmark.experiment.draws import draw_splits
 from benchmark.experiment.expand import narrow
 from benchmark.experiment.plan import Block, Experiment
 from benchmark.experiment.prepared import PreparedExperiment
@@ -264,7 +264,7 @@ def _rows(prepared: PreparedExperiment, atlas: Atlas) -> Iterator[dict[str, Any]
                 Block(data.entry.name, bias, level, split)
                 for split in range(min(N_SPLITS, experiment.repetitions))
             )
-            first_folds = (next(draw_folds(data, block)) for block in blocks)
+            first_folds = (next(draw_splits(data, block)) for block in blocks)
             samples = [asdict(data_features(fold.train)) for fold in first_folds]
             yield {
                 **{"version": atlas.version, "card": card, "cluster": atlas.cluster_of(card)},

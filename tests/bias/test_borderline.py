@@ -14,7 +14,7 @@ from benchmark.conformance import example_table
 from benchmark.data import Table
 from benchmark.data.source import Sources
 from benchmark.errors import BetabenchError, BiasError
-from benchmark.experiment.draws import draw_folds
+from benchmark.experiment.draws import draw_splits
 from benchmark.experiment.expand import expand
 from benchmark.experiment.keys import planned_cells
 from benchmark.experiment.plan import Block, Experiment
@@ -140,9 +140,9 @@ def test_training_and_biased_test_rows_lose_labels_near_the_boundary_alone() -> 
     made = prepared("borderline", betas=[0, 1])
     (data,) = made.datasets.values()
     block = Block("compas", "borderline", 1.0, 0)
-    (fold,) = draw_folds(data, block)
+    (fold,) = draw_splits(data, block)
     copied = pickle.loads(pickle.dumps(data))  # as workers get it
-    (same,) = draw_folds(copied, block)
+    (same,) = draw_splits(copied, block)
     held_out = np.setdiff1d(np.arange(len(data.test)), fold.before_bias)
     for part, biased, twin in (
         (fold.before_bias, fold.train, same.train),

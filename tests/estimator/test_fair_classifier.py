@@ -23,7 +23,7 @@ from benchmark.columns import ORIGINAL
 from benchmark.data.source import Sources
 from benchmark.errors import BetabenchError
 from benchmark.estimator.column_states import RowsError
-from benchmark.experiment.draws import draw_folds
+from benchmark.experiment.draws import draw_splits
 from benchmark.experiment.evaluate import Evaluator, named
 from benchmark.experiment.expand import load_for_run
 from benchmark.experiment.keys import planned_cells
@@ -61,7 +61,7 @@ def test_it_decides_as_a_cell_of_the_benchmark(tmp_path: Path) -> None:
     evaluator, compared = Evaluator(prepared), set()
     for block, cells in planned_cells(prepared):
         data = prepared.datasets[block.dataset]
-        (fold,) = draw_folds(data, block)
+        (fold,) = draw_splits(data, block)
         label, seen = fold.train.schema.label, fold.tests[ORIGINAL].seen
         train, test = fold.train.to_frame(), seen.to_frame().drop(columns=label)
         for cell, found in zip(cells, evaluator(block, cells), strict=True):

@@ -15,7 +15,7 @@ from benchmark.columns import ORIGINAL
 from benchmark.data.card import load_card
 from benchmark.data.source import Sources
 from benchmark.errors import BetabenchError, BiasError
-from benchmark.experiment.draws import Fold, split_sizes
+from benchmark.experiment.draws import Split, split_sizes
 from benchmark.experiment.expand import check_experiment
 from benchmark.experiment.plan import Experiment
 from benchmark.experiment.prepared import PreparedExperiment
@@ -93,11 +93,11 @@ def compared(card: Path) -> tuple[PreparedExperiment, Outcome]:
     return of, computed(of)
 
 
-def folds_of(prepared: PreparedExperiment, bias: str, beta: float) -> list[Fold]:
+def folds_of(prepared: PreparedExperiment, bias: str, beta: float) -> list[Split]:
     return folds(prepared, beta, bias=bias)
 
 
-def without_group(fold: Fold) -> tuple[np.ndarray, np.ndarray]:
+def without_group(fold: Split) -> tuple[np.ndarray, np.ndarray]:
     """Return the rows of the test as they are seen, and in truth, without their group."""
     test = fold.tests[ORIGINAL]
     return tuple(np.delete(own.codes, own.schema.sensitive_index, axis=1) for own in (test.seen, test.truth))  # type: ignore[return-value]

@@ -15,7 +15,7 @@ from benchmark.columns import CONVERGENCE_COLUMNS
 from benchmark.data import Table
 from benchmark.data.source import Sources
 from benchmark.errors import BiasError, CardError, DeclinedError, ExperimentError, UnknownNameError
-from benchmark.experiment.draws import draw_folds
+from benchmark.experiment.draws import draw_splits
 from benchmark.experiment.evaluate import (
     Evaluator,
     classifier_mismatch,
@@ -218,7 +218,7 @@ def test_the_sample_is_the_same_for_all_techniques_and_differs_between_repetitio
         seen[where] = set()
         found.update({(*where, r.technique): r for r in evaluator(block, cells)})
         of = evaluator.prepared
-        (fold,) = draw_folds(of.datasets[block.dataset], block)
+        (fold,) = draw_splits(of.datasets[block.dataset], block)
         assert seen[where] == {fold.train.digest}
     assert all(len(digests) == 1 for digests in seen.values())
     assert len(set.union(*seen.values())) == 4

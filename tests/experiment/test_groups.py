@@ -18,7 +18,7 @@ from benchmark.columns import GROUP_COLUMNS
 from benchmark.data import Table
 from benchmark.data.card import Card, load_card
 from benchmark.errors import BetabenchError, BiasError, CardError, DataError, DeclinedError
-from benchmark.experiment.draws import draw_folds
+from benchmark.experiment.draws import draw_splits
 from benchmark.experiment.evaluate import Evaluator
 from benchmark.experiment.expand import check_experiment
 from benchmark.experiment.export import groups_frame
@@ -158,7 +158,7 @@ def _blind(of: PreparedExperiment, name: str) -> bool:
     evaluator = Evaluator(of)
     ((block, own),) = planned_cells(of)
     (data,) = of.datasets.values()
-    (fold,) = draw_folds(data, block)
+    (fold,) = draw_splits(data, block)
     build = evaluator.classifiers[own[0].classifier].build
     tools = Tools(lambda k: build(k, 0), lambda table: np.zeros(len(table)), np.random.default_rng(0))
     predictor = get_technique(name).fit(fold.train, tools)

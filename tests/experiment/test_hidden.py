@@ -14,7 +14,7 @@ import benchmark
 from benchmark.columns import DECISION_COUNTS, ORIGINAL, TRUTH, hidden_name, parted_name
 from benchmark.errors import BetabenchError
 from benchmark.experiment import engine
-from benchmark.experiment.draws import draw_folds, split
+from benchmark.experiment.draws import draw_splits, split_rows
 from benchmark.experiment.expand import expand, lite, narrow
 from benchmark.experiment.export import decisions_frame
 from benchmark.experiment.keys import planned_cells
@@ -75,7 +75,7 @@ def test_training_and_test_rows_are_hidden_alike_and_doses_come_on_top(bias: Any
     (name,) = data.biases
 
     def folds(gap: float, level: float) -> list[Any]:
-        return list(draw_folds(data, Block("german", name, level, 1, hidden=gap)))
+        return list(draw_splits(data, Block("german", name, level, 1, hidden=gap)))
 
     labels: list[dict[int, bool]] = []  # of each person that is there, by the label taken for the original
     for gap in (0, 0.05, 0.1):
@@ -111,8 +111,8 @@ def test_whom_a_hidden_selection_leaves_out_is_counted_nowhere() -> None:
     people = frame.set_index(["repetition", "test"])[list(DECISION_COUNTS)].sum(axis=1)
     for repetition in range(2):
         block = Block("german", *data.biases, 0.0, repetition, hidden=0.1)
-        (fold,) = draw_folds(data, block)
-        ((_, held_out),) = split(data, 0.0, repetition)
+        (fold,) = draw_splits(data, block)
+        ((_, held_out),) = split_rows(data, 0.0, repetition)
         assert len(fold.test_rows) < len(held_out)
         assert (people[repetition] == len(fold.test_rows)).all()
 
@@ -130,7 +130,7 @@ def test_decisions_are_counted_beside_both_clean_models(tmp_path: Path) -> None:
     truth: dict[Any, Any] = {}
     with Store(tmp_path / "a.sqlite") as store:
         for block, cells in planned_cells(of):
-            (fold,) = draw_folds(data, block)
+            (fold,) = draw_splits(data, block)
             bias = hidden_name(block.bias, block.hidden)
             truth[bias, block.repetition] = {test: own.truth for test, own in fold.tests.items()}
             for cell in cells:

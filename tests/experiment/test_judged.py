@@ -15,7 +15,7 @@ from benchmark.conformance import example_table
 from benchmark.data import Table
 from benchmark.data.row_facts import Judged
 from benchmark.errors import BetabenchError, BiasError, ExperimentError
-from benchmark.experiment.draws import Fold, split, split_sizes
+from benchmark.experiment.draws import Split, split_rows, split_sizes
 from benchmark.experiment.prepared import PreparedDataset, PreparedExperiment
 from benchmark.runs.describe import describe_run
 from tests.helpers.protocol import computed, folds, keys, made
@@ -85,7 +85,7 @@ def dataset_of(of: PreparedExperiment) -> tuple[PreparedDataset, Judged]:
     return data, data.judged
 
 
-def folds_of(of: PreparedExperiment, data: PreparedDataset, beta: float, bias: str = "judged") -> list[Fold]:
+def folds_of(of: PreparedExperiment, data: PreparedDataset, beta: float, bias: str = "judged") -> list[Split]:
     return folds(replace(of, datasets={"essays": data}), beta, bias=bias)
 
 
@@ -102,7 +102,7 @@ def test_no_judge_and_no_person_is_on_both_sides(card: Path, plan: str) -> None:
     n_left = []
     for seed in range(100):
         data = replace(data, experiment=of.experiment.model_copy(update={"seed": seed}))
-        parts = list(split(data, 0.0, 0))
+        parts = list(split_rows(data, 0.0, 0))
         for train, test in parts:
             assert (np.diff(train) > 0).all()
             assert (np.diff(test) > 0).all()
@@ -135,7 +135,7 @@ def test_every_row_of_a_person_can_be_the_one_tested(card: Path, plan: str) -> N
     counts = np.zeros(600)
     for seed in range(400):
         data = replace(data, experiment=of.experiment.model_copy(update={"seed": seed}))
-        for _, test in split(data, 0.0, 0):
+        for _, test in split_rows(data, 0.0, 0):
             counts[test] += 1
     expected = 400 / 4 * (0.32 if plan == "holdout" else 1)  # 8 of 25 judges
     assert counts.mean() == pytest.approx(expected, rel=0.05)
@@ -269,7 +269,7 @@ def test_a_run_says_what_is_left(card: Path) -> None:
     assert several or f"trains on {min(trained):,} of" in left
     assert dataset.train_rows == min(trained)
     assert str(max(tested)) in left
-    ((_, test),) = split(data, 0.0, 0)
+    ((_, test),) = split_rows(data, 0.0, 0)
     assert dataset.scored_favorable[0.0][0] == pytest.approx(data.test.y[test].mean())
 
 

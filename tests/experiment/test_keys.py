@@ -30,7 +30,7 @@ from benchmark.data import Table
 from benchmark.data.source import Sources
 from benchmark.declarations import declaration_dir, kind_of, list_declarations
 from benchmark.experiment import keys
-from benchmark.experiment.draws import draw_folds
+from benchmark.experiment.draws import draw_splits
 from benchmark.experiment.entries import (
     ClassifierEntry,
     DatasetEntry,
@@ -459,7 +459,7 @@ def rows_of(prepared: PreparedExperiment, block: Block, *, numbers: bool) -> lis
     def table(own: Table) -> tuple[Any, ...]:
         return own.digest, own.numbers.values.tobytes() if numbers and own.numbers is not None else None
 
-    folds = draw_folds(prepared.datasets[block.dataset], block)
+    folds = draw_splits(prepared.datasets[block.dataset], block)
     return [
         (table(fold.train), {name: (table(own.seen), table(own.truth)) for name, own in fold.tests.items()})
         for fold in folds

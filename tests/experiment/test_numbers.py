@@ -18,7 +18,7 @@ from benchmark.columns import BIASED, ORIGINAL
 from benchmark.data import Table
 from benchmark.data.source import Sources
 from benchmark.errors import ExperimentError, TechniqueError
-from benchmark.experiment.draws import Fold, draw_folds, split
+from benchmark.experiment.draws import Split, draw_splits, split_rows
 from benchmark.experiment.evaluate import Evaluator, describe_classifier, describe_technique
 from benchmark.experiment.expand import expand
 from benchmark.experiment.keys import cell_key, planned_cells, sample_identity
@@ -84,15 +84,15 @@ def prepared(card: str, **fields: Any) -> PreparedExperiment:
     return prepare_experiment(expand(Experiment(**given)), NOWHERE)
 
 
-def fold(made: PreparedExperiment, beta: float = 0.0) -> Fold:
+def fold(made: PreparedExperiment, beta: float = 0.0) -> Split:
     (data,) = made.datasets.values()
-    return next(draw_folds(data, Block("jobs", next(iter(data.biases)), beta, 0)))
+    return next(draw_splits(data, Block("jobs", next(iter(data.biases)), beta, 0)))
 
 
 def parts_of(made: PreparedExperiment) -> tuple[np.ndarray, np.ndarray]:
     """Positions of the rows to train on, and to test on, where nothing is planted."""
     (data,), block = made.datasets.values(), next(plan_blocks(made.experiment))
-    return next(split(data, block.level, block.repetition))
+    return next(split_rows(data, block.level, block.repetition))
 
 
 def cells(made: PreparedExperiment) -> dict[tuple[str, str, float], CellResult]:

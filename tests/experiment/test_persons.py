@@ -18,7 +18,7 @@ from benchmark.data.card import load_card
 from benchmark.data.row_facts import Persons
 from benchmark.data.source import Sources
 from benchmark.errors import ExperimentError
-from benchmark.experiment.draws import split, split_sizes
+from benchmark.experiment.draws import split_rows, split_sizes
 from benchmark.experiment.evaluate import Evaluator
 from benchmark.experiment.plan import Block
 from benchmark.experiment.prepared import PreparedDataset, PreparedExperiment
@@ -70,7 +70,7 @@ def test_no_person_is_on_both_sides(card: Path, plan: str) -> None:
     data, persons = dataset_of(of)
     for seed in range(50):
         seeded = replace(data, experiment=of.experiment.model_copy(update={"seed": seed}))
-        parts = list(split(seeded, 0.0, 0))
+        parts = list(split_rows(seeded, 0.0, 0))
         for train, test in parts:
             assert not {*persons.numbers[train]} & {*persons.numbers[test]}
             assert len(train) + len(test) == len(data.test)

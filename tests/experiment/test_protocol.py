@@ -16,7 +16,7 @@ from benchmark.columns import FOLD_COLUMNS
 from benchmark.data import Table
 from benchmark.errors import BetabenchError, ExperimentError
 from benchmark.experiment import evaluate as module
-from benchmark.experiment.draws import axes, draw_folds, split
+from benchmark.experiment.draws import axes, draw_splits, split_rows
 from benchmark.experiment.evaluate import Evaluator
 from benchmark.experiment.expand import check_experiment, lite
 from benchmark.experiment.export import failures_frame, folds_frame, metrics_frame
@@ -121,16 +121,16 @@ def test_neither_network_nor_training_rows_have_seen_the_rows_tested_on(train: s
     (data,) = made.datasets.values()
     rng, poisoned = np.random.default_rng(0), data.test.codes.copy()
     block = Block("compas", "label", 0.5, 0)
-    ((kept, tested),) = split(data, block.level, block.repetition)
+    ((kept, tested),) = split_rows(data, block.level, block.repetition)
     # Other features and labels, in the very rows that are held out.
     poisoned[tested] = rng.integers(0, 2, size=(len(tested), poisoned.shape[1]))
     other = replace(data, test=Table(data.test.schema, poisoned), _learned={})
-    again = next(draw_folds(other, block))
+    again = next(draw_splits(other, block))
     assert again.train.digest == folds(made)[0].train.digest
     assert again.tests["original"].truth.digest != folds(made)[0].tests["original"].truth.digest
     poisoned[kept] = rng.integers(0, 2, size=(len(kept), poisoned.shape[1]))  # rows trained on do matter
     other = replace(data, test=Table(data.test.schema, poisoned), _learned={})
-    assert next(draw_folds(other, block)).train.digest != again.train.digest
+    assert next(draw_splits(other, block)).train.digest != again.train.digest
 
 
 @pytest.mark.parametrize("kind", KINDS)
@@ -195,11 +195,11 @@ def test_answers_that_are_taken_over_are_those_that_would_be_given(
     taken = cells(made)
 
     def asking(*arguments: Any) -> Any:
-        for fold in draw_folds(*arguments):
+        for fold in draw_splits(*arguments):
             tests = {name: replace(rows, among=None) for name, rows in fold.tests.items()}
             yield replace(fold, tests=tests)
 
-    monkeypatch.setattr(module, "draw_folds", asking)
+    monkeypatch.setattr(module, "draw_splits", asking)
     asked = cells(made)
     assert [cell.metrics for cell in taken] == [cell.metrics for cell in asked]
     assert [cell.counts for cell in taken] == [cell.counts for cell in asked]
@@ -373,7 +373,7 @@ def test_a_dataset_may_have_its_own_folds() -> None:
     ]
     made = prepared(train="data", folds=4, datasets=entries)
     numbers = {
-        name: len(list(draw_folds(data, Block(name, "label", 0.5, 0))))
+        name: len(list(draw_splits(data, Block(name, "label", 0.5, 0))))
         for name, data in made.datasets.items()
     }
     assert numbers == {"compas": 4, "compas_three": 3}

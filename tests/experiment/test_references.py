@@ -10,7 +10,7 @@ import pytest
 
 from benchmark.columns import DECISION_COUNTS, ORIGINAL
 from benchmark.errors import ExperimentError
-from benchmark.experiment.draws import draw_folds
+from benchmark.experiment.draws import draw_splits
 from benchmark.experiment.expand import expand
 from benchmark.experiment.export import decisions_frame
 from benchmark.experiment.keys import planned_cells
@@ -60,7 +60,7 @@ def test_counts_are_those_of_the_decisions(fields: dict[str, Any], tmp_path: Pat
     truth = {}
     with Store(tmp_path / "a.sqlite") as store:
         for block, cells in planned_cells(of):
-            folds = list(draw_folds(data, block))
+            folds = list(draw_splits(data, block))
             n_rows = {(i, ORIGINAL): len(fold.tests[ORIGINAL].truth) for i, fold in enumerate(folds)}
             for cell in cells:
                 (packed,) = (found.rows for found in store.read([cell.key], predictions=True))

@@ -17,7 +17,7 @@ from benchmark.experiment.export import failures_frame, metrics_frame
 from benchmark.experiment.plan import PAPER_METRICS
 from benchmark.experiment.prepared import PreparedExperiment
 from benchmark.experiment.run import Outcome
-from benchmark.experiment.scoring import Answers, FoldTest, Scorer, pack, scoring_digest, unpack
+from benchmark.experiment.scoring import Answers, Scorer, SplitTest, pack, scoring_digest, unpack
 from benchmark.metrics import Group, get_metric, list_metrics, metric_names
 from benchmark.metrics import declaration as metric_base
 from benchmark.registry import load_plugin
@@ -59,7 +59,7 @@ def values(outcome: Outcome) -> dict[tuple[object, ...], float | None]:
 
 def test_answers_come_back_exactly() -> None:
     rng = np.random.default_rng(0)
-    places: tuple[FoldTest, ...] = ((0, "original"), (0, "biased"), (12, "original"))
+    places: tuple[SplitTest, ...] = ((0, "original"), (0, "biased"), (12, "original"))
     n_rows = {place: 10_001 + number for number, place in enumerate(places)}
     given = {}
     for place, alternated in zip(places, (False, True, False), strict=True):

@@ -18,7 +18,7 @@ from benchmark.columns import DECISION_COUNTS
 from benchmark.data.source import Sources
 from benchmark.errors import BetabenchError, DeclinedError, TechniqueError
 from benchmark.experiment import draws, evaluate, telling
-from benchmark.experiment.draws import Fold, draw_folds, told
+from benchmark.experiment.draws import Split, draw_splits, told
 from benchmark.experiment.engine import LocalEngine
 from benchmark.experiment.evaluate import Evaluator
 from benchmark.experiment.expand import load_for_run
@@ -62,8 +62,8 @@ def block_of(made: PreparedExperiment, level: float = 0.5, **fields: Any) -> Blo
     )
 
 
-def fold_of(made: PreparedExperiment, block: Block) -> Fold:
-    return next(iter(draw_folds(made.datasets[block.dataset], block)))
+def fold_of(made: PreparedExperiment, block: Block) -> Split:
+    return next(iter(draw_splits(made.datasets[block.dataset], block)))
 
 
 def cell_of(made: PreparedExperiment, technique: str, level: float = 0.5) -> CellResult:
@@ -310,7 +310,7 @@ Truth = Callable[..., tuple[BiasEffect, Any]]
 def with_truth(monkeypatch: pytest.MonkeyPatch, change: Truth) -> None:
     """Let techniques be told of another truth, while scores stay those of the right one."""
 
-    def other(own: Telling, technique: Any, planted: BiasEffect, fold: Fold, true: Any, seed: int) -> Any:
+    def other(own: Telling, technique: Any, planted: BiasEffect, fold: Split, true: Any, seed: int) -> Any:
         return told(own, technique, *change(own, technique, planted, fold, true, seed), seed)
 
     monkeypatch.setattr(evaluate, "told", other)
@@ -321,12 +321,12 @@ def test_another_truth_changes_nothing_for_whom_it_is_not_told(monkeypatch: pyte
     made = prepared(*names)
     before = {name: result(cell_of(made, name)) for name in names}
 
-    def same_gap(_: Any, __: Any, planted: BiasEffect, fold: Fold, true: Any, seed: int) -> Any:
+    def same_gap(_: Any, __: Any, planted: BiasEffect, fold: Split, true: Any, seed: int) -> Any:
         (recorded, _), (rate, _) = planted.recorded, planted.true
         return BiasEffect(planted.kind, (recorded, 0.1), (rate, 0.99)), fold, ~true
 
     def turned(*, drawn: bool) -> Truth:
-        def change(own: Any, technique: Any, planted: BiasEffect, fold: Fold, true: Any, seed: int) -> Any:
+        def change(own: Any, technique: Any, planted: BiasEffect, fold: Split, true: Any, seed: int) -> Any:
             looked_at = np.zeros(len(true), dtype=bool)
             for known in told(own, technique, planted, fold, true, seed):
                 looked_at[fold.after_bias[known.refusals.rows]] = True  # type: ignore[index]
@@ -354,9 +354,9 @@ def test_refusals_are_drawn_without_replacement_and_nested(protocol: dict[str, A
     (data,) = made.datasets.values()
     both = get_technique("refusal_weights")
     object.__setattr__(both, "knows", ("refusals", "clean_rows"))
-    planted, folds = data.told(block), list(draw_folds(data, block))
+    planted, folds = data.told(block), list(draw_splits(data, block))
 
-    def drawn(fold: Fold, **fields: Any) -> list[Knowledge]:
+    def drawn(fold: Split, **fields: Any) -> list[Knowledge]:
         own = Telling(fact="clean_rows", **fields)
         return list(told(own, both, planted, fold, data.test.y, made.experiment.seed))
 
@@ -506,7 +506,7 @@ def test_each_telling_is_an_entry() -> None:
     made = prepared("gap_weights", other, "reweighing", knows=["gap", {**half, "only": ["other"]}])
     assert {*names_of(made)} == {"gap_weights", "other", "other_half"}
     entries = [entry for entry in made.experiment.techniques if not entry.refit]
-    assert [entry.knows for entry in entries] == ["nothing"] * 2 + ["the gap"] * 2 + ["half the gap"]
+    assert [entry.knowledge for entry in entries] == ["nothing"] * 2 + ["the gap"] * 2 + ["half the gap"]
     assert load_for_run(made.experiment).experiment == made.experiment
     written = made.experiment.model_dump(mode="json")
     assert Experiment.model_validate(written) == made.experiment

@@ -15,7 +15,7 @@ import pytest
 from benchmark.columns import ORIGINAL, TUNED
 from benchmark.data import Table
 from benchmark.errors import BetabenchError, ExperimentError, StoreError, UnknownNameError
-from benchmark.experiment.draws import TestRows, draw_folds
+from benchmark.experiment.draws import TestRows, draw_splits
 from benchmark.experiment.engine import open_engine
 from benchmark.experiment.expand import check_experiment, expand, narrow
 from benchmark.experiment.plan import Block, Experiment, load_experiment, plan_blocks
@@ -194,7 +194,7 @@ def test_clean_rows_have_no_planted_bias(train: str) -> None:
     folds: dict[float, tuple[Table, Table]] = {}
     for beta in (0.0, 0.5):
         block = Block("compas", "label", beta, 0)
-        (fold,) = draw_folds(data, block)
+        (fold,) = draw_splits(data, block)
         held_out, rows = validation_rows(data, block, fold)
         clean = rows.truth
         assert len(clean) == held_out.sum() == len(held_out) / 4
@@ -215,7 +215,7 @@ def test_clean_rows_are_those_before_groups_are_misrecorded_and_people_left_out(
         datasets = [{"card": "compas", "bias": [{"kind": kind}]}]
         prepared = made(train="data", holdout=0.3, train_rows=1200, datasets=datasets)
         data, block = prepared.datasets["compas"], Block("compas", kind, 0.5, 0)
-        (fold,) = draw_folds(data, block)
+        (fold,) = draw_splits(data, block)
         held_out, found[kind] = validation_rows(data, block, fold)
         left_out = kind == "under_representation"
         assert len(held_out) == len(fold.train)

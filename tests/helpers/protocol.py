@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from benchmark.data.source import Sources
-from benchmark.experiment.draws import Fold, draw_folds
+from benchmark.experiment.draws import Split, draw_splits
 from benchmark.experiment.evaluate import Evaluator
 from benchmark.experiment.expand import load_for_run
 from benchmark.experiment.keys import planned_cells
@@ -62,10 +62,10 @@ def keys(of: PreparedExperiment) -> dict[tuple[Block, str, str], str]:
 
 def folds(
     of: PreparedExperiment, level: float = 0.5, repetition: int = 0, bias: str | None = None
-) -> list[Fold]:
+) -> list[Split]:
     """Return the folds of the only dataset, with its first bias unless one is named."""
     ((name, data),) = of.datasets.items()
-    return list(draw_folds(data, Block(name, bias or next(iter(data.biases)), level, repetition)))
+    return list(draw_splits(data, Block(name, bias or next(iter(data.biases)), level, repetition)))
 
 
 def values(cell: CellResult, test: str = "original", fold: int | None = None) -> dict[str, float | None]:

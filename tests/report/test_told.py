@@ -131,7 +131,7 @@ def test_files_have_a_column_behind_the_technique(
         if "technique" in frame.columns:
             assert frame.columns[list(frame.columns).index("technique") + 1] == KNOWS, name
     answers = statistics.frames["answers"].drop_duplicates("technique").set_index("technique")[KNOWS]
-    assert answers.to_dict() == run.manifest.knows
+    assert answers.to_dict() == run.manifest.knowledge
     path = tmp_path / "results.csv"
     path.write_text(csv_text(run.manifest.in_files(run.results)), encoding="utf-8")
     assert KNOWS in path.read_text(encoding="utf-8").splitlines()[0]

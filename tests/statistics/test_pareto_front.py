@@ -63,7 +63,7 @@ def test_fronts_are_of_techniques_that_know_as_much() -> None:
     together = pareto_fronts(table, METRICS, GOALS).set_index("technique")["on_front"]
     assert together[together].index.tolist() == ["told"]
     knows = {"told": "the gap", "told_less": "half the gap", "useless": "the rates"}
-    apart = pareto_fronts(table, METRICS, GOALS, knows=knows).set_index("technique")
+    apart = pareto_fronts(table, METRICS, GOALS, knowledge=knows).set_index("technique")
     expected = {"none": True, "blind": True, "told": True, "told_less": True, "useless": False}
     assert apart["on_front"].to_dict() == expected, "doing nothing beats one"
     assert apart["share_on_front"].tolist() == [1, 1, 1, 1, 0]

@@ -40,7 +40,7 @@ class MyTechnique(Technique):
         gram = X.T @ X / len(train) + self.strength * np.outer(covariance, covariance)
         theta = np.linalg.solve(gram + 1e-6 * np.eye(len(gram)), train.y @ X / len(train)).astype(float)
 
-        def predict_score(test: Table) -> NDArray[np.float64]:  # test rows come with their labels hidden
+        def predict_score(test: Table) -> NDArray[np.float64]:  # test rows come without labels
             return np.clip(encoding.scores(encoding.codes(test), theta), 0.0, 1.0)
 
         return Predictor(lambda test: predict_score(test) >= 0.5, predict_score)

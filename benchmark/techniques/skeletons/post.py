@@ -32,5 +32,5 @@ class MyTechnique(GroupPostProcessing):
         rate = np.mean(held_out.score[~deprived] > 0.5)
         equal = np.quantile(held_out.score[deprived], 1 - rate)
         threshold = 0.5 + self.strength * (equal - 0.5)
-        # Rows to predict come with scores and hidden labels.
+        # Rows to predict come with scores, without labels.
         return lambda rows: rows.score > np.where(rows.table.deprived, threshold, 0.5)
