@@ -26,7 +26,7 @@ KINDS = {
 }
 """Endings of the counted files. Only lines of data are not part of the sum."""
 
-OPTIONS = ("doses", "hidden", "folds")
+OPTIONS = ("doses", "hidden", "folds", "knows")
 
 
 def files(kind: str, folder: Path = PACKAGE) -> Iterator[Path]:

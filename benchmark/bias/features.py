@@ -96,7 +96,7 @@ class OmittedVariables(BiasKind):
     """Hide features, in training and in test rows, at every level above 0."""
 
     name = "omitted"
-    summary = "features hidden from training and test rows, at every β above 0"
+    summary = "features left out of training and test rows, at every β above 0"
     reference = f"{AKPINAR}: omitted variable bias"
     version = "1"
 

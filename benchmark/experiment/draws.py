@@ -110,7 +110,7 @@ def _with_hidden_bias(data: PreparedDataset, block: Block) -> Rows:
     # The seed has neither level nor gap, so that a greater gap contains the changes of a smaller one.
     seed_axes: Axes = {"dataset": data.name, "repetition": block.repetition}
     rng = generator(data.experiment.seed, purpose="hidden", **seed_axes)
-    rows = data.biases[block.bias].plant_in_rows(data.rows, data.hidden_beta(block.bias, block.hidden), rng)
+    rows = data.biases[block.bias].plant_in_rows(data.rows, data.hidden_beta(block), rng)
     label = data.test.schema.label_index
     labels = data.test.codes[:, label].copy()
     labels[rows.positions] = rows.table.codes[:, label]

@@ -10,7 +10,7 @@ from typing import Any, TypeAlias
 from pydantic import ValidationError
 
 from benchmark.bias.base import lacking
-from benchmark.columns import BLIND, ORIGINAL, TRUTH, UNTREATED
+from benchmark.columns import BLIND, ORIGINAL, UNTREATED
 from benchmark.data import Schema
 from benchmark.declarations import broken_rules, count_of, find_declaration
 from benchmark.errors import BetabenchError, BiasError, ExperimentError, UnknownNameError
@@ -245,7 +245,7 @@ def foreseen(plan: ExpandedExperiment) -> Iterator[str]:
         yield f"no technique here needs to be told {facts} ('knows'). These would: {', '.join(needing)}."
     if experiment.train == "network":
         yield OF_NETWORKS
-    least = min(dataset.folds or experiment.folds or 1 for dataset in experiment.datasets)
+    least = min(experiment.n_folds(dataset) or 1 for dataset in experiment.datasets)
     if (splits := experiment.repetitions * least) < FEW_REPETITIONS:
         yield (
             f"{splits} samples of each kind show no technique to help, only candidates: that takes at least "
@@ -453,8 +453,7 @@ def narrow(
             *(ClassifierEntry(classifier=n) for n in dict.fromkeys(classifiers) if n not in listed),
         )
     if betas is not None:
-        tests = tuple(test for test in experiment.tests if test != TRUTH)
-        changes |= {"betas": levels_of(betas), "doses": (), "hidden": (), "tests": tests}
+        changes |= experiment.in_betas(levels_of(betas))
     if doses is not None:
         if betas is not None or experiment.unit == "beta":
             raise ExperimentError(
@@ -513,9 +512,7 @@ def lite(experiment: Experiment) -> Experiment:
         "name": f"{experiment.name}_lite",
         "title": f"{experiment.title} (tried on small samples)",
         "repetitions": min(_LITE_REPETITIONS, experiment.repetitions),
-        "betas": tuple(sorted({*experiment.betas[:1], *experiment.betas[-1:]})),
-        "doses": experiment.doses[-1:],
-        "hidden": tuple(sorted({*experiment.hidden[:1], *experiment.hidden[-1:]})),
+        **experiment.ends,
         "train_rows": few(experiment.train_rows),
         "folds": experiment.folds and min(experiment.folds, _LITE_FOLDS),
         "datasets": tuple(map(smaller, experiment.datasets)),

@@ -153,19 +153,16 @@ def doses_frame(prepared: PreparedExperiment) -> pd.DataFrame:
     rows: list[tuple[object, ...]] = []
     for name, data in prepared.datasets.items():
         for (bias, gap), solved in data.solved.items():
-            before, at_0 = solved.hidden, Block(name, bias, 0.0, 0, hidden=gap)
+            at_0 = Block(name, bias, 0.0, 0, (), gap)
             clean = _label_gaps(prepared, at_0) if data.reaches(bias, 0.0, gap) else None
-            for dose in solved.on_top:
-                reached = dose.beta is not None
-                reason = "" if reached else f"no level of this bias adds more than {dose.gap:.3f}"
-                if before is not None and before.beta is None:
-                    reason = f"no level of this bias hides more than {before.gap:.3f}"
-                pooled = dose.pooled and (before is None or before.pooled)
-                key = (data.name, at_0.shown_bias, dose.dose, dose.beta, dose.gap, dose.error, pooled)
+            for dose in solved.doses:
+                solution = (dose.dose, dose.beta, dose.gap, dose.error, solved.pooled(dose))
                 added: Iterable[float] = [math.nan]
-                if reached and clean is not None:
+                if dose.beta is not None and clean is not None:
                     added = _label_gaps(prepared, replace(at_0, level=dose.dose)) - clean
-                rows += [(*key, repetition, more, reason) for repetition, more in enumerate(added)]
+                for repetition, more in enumerate(added):
+                    reason = solved.out_of_reach(dose)
+                    rows.append((data.name, at_0.shown_bias, *solution, repetition, more, reason))
     numbers = dict.fromkeys(("level", "beta", "gap", "error", "added"), float)
     return pd.DataFrame(rows, columns=list(DOSE_COLUMNS)).astype(numbers)
 

@@ -6,7 +6,7 @@ import json
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from benchmark.columns import BIASED, TRUTH
+from benchmark.columns import BIASED, HIDDEN, TRUTH
 from benchmark.experiment.evaluate import Cell, describe_classifier, describe_technique
 from benchmark.experiment.plan import WHOLE, Block, Shard, plan_blocks
 from benchmark.experiment.prepared import PreparedExperiment
@@ -111,9 +111,8 @@ def sample_identity(prepared: PreparedExperiment, block: Block) -> dict[str, Any
     persons = data.persons if experiment.splits else None
     parts = {"score": data.score, "judged": data.judged, "persons": persons, "numbers": data.numbers}
     identity |= {name: part.digest for name, part in parts.items() if part is not None}
-    if block.hidden:
-        hidden = data.hidden_beta(block.bias, block.hidden)
-        identity["hidden"] = [hidden, data.described_biases[block.bias, True]]
+    if block.has_truth:
+        identity[HIDDEN] = [data.hidden_beta(block), data.described_biases[block.bias, True]]
     if BIASED in experiment.tests:
         identity["tests"] = [BIASED]  # balanced tests need no other answers
     return identity

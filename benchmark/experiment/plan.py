@@ -235,6 +235,17 @@ class Experiment(Identifying):
         return self.betas or tuple(sorted({0.0, *self.doses}))
 
     @property
+    def ends(self) -> dict[str, tuple[float, ...]]:
+        """The fields of levels, with the lowest and the highest alone; of doses, the highest."""
+        betas, hidden = (tuple(sorted({*own[:1], *own[-1:]})) for own in (self.betas, self.hidden))
+        return {"betas": betas, "doses": self.doses[-1:], "hidden": hidden}
+
+    def in_betas(self, betas: tuple[float, ...]) -> dict[str, Any]:
+        """Return the fields of levels for these β, whatever the levels were."""
+        tests = tuple(test for test in self.tests if test != TRUTH)
+        return {"betas": betas, "doses": (), "hidden": (), "tests": tests}
+
+    @property
     def unit(self) -> LevelUnit:
         """The unit of levels of bias."""
         return "dose" if self.doses else "beta"

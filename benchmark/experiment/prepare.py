@@ -158,7 +158,7 @@ def _prepare_dataset(
 
 
 def _solved(data: PreparedDataset, bias: str, gap: float, note: Callable[[str], None]) -> SolvedDoses:
-    """Return the doses of a bias on top of a hidden label gap; those out of reach are noted."""
+    """Return the doses of a bias on top of a label gap; those out of reach are noted."""
     levels = data.experiment.levels
     before = solve_doses(data.expectations(bias), [gap])[0] if gap else None
     if before is not None and before.beta is None:
@@ -167,7 +167,7 @@ def _solved(data: PreparedDataset, bias: str, gap: float, note: Callable[[str], 
         return SolvedDoses(tuple(Dose(level, None, 0.0) for level in levels), before)
     expectations = data.expectations(bias, 0.0 if before is None or before.beta is None else before.beta)
     solved = SolvedDoses(solve_doses(expectations, levels), before)
-    for dose in (dose for dose in solved.on_top if dose.beta is None):
+    for dose in (dose for dose in solved.doses if dose.beta is None):
         most = f"adds a label gap of {dose.gap:.3f} at most, not {dose.dose:g}"
         note(f"{data.entry.name}: the bias {hidden_name(bias, gap)!r} {most}.")
     return solved

@@ -48,8 +48,18 @@ class Learning:
 class SolvedDoses:
     """The doses of a bias, each with the β that was solved for it."""
 
-    on_top: tuple[Dose, ...]
+    doses: tuple[Dose, ...] = ()
     hidden: Dose | None = None  # planted first, and then taken for the original
+
+    def pooled(self, dose: Dose) -> bool:
+        """Return whether results at a dose are pooled with those of other datasets."""
+        return dose.pooled and (self.hidden is None or self.hidden.pooled)
+
+    def out_of_reach(self, dose: Dose) -> str:
+        """Return why a dose cannot be planted; empty if it can."""
+        if self.hidden is not None and self.hidden.beta is None:
+            return f"no level of this bias hides more than {self.hidden.gap:.3f}"
+        return "" if dose.beta is not None else f"no level of this bias adds more than {dose.gap:.3f}"
 
 
 @dataclass(frozen=True, eq=False)
@@ -120,7 +130,7 @@ class PreparedDataset:
         solved = self.solved.get((bias, gap))
         if solved is None:
             return level
-        beta = next(dose.beta for dose in solved.on_top if dose.dose == level)
+        beta = next(dose.beta for dose in solved.doses if dose.dose == level)
         assert beta is not None  # all planned blocks can be reached
         return beta
 
@@ -139,8 +149,11 @@ class PreparedDataset:
         """Return the β of a block's level of bias."""
         return self.beta_of(block.bias, block.level, block.hidden)
 
-    def hidden_beta(self, bias: str, gap: float) -> float:
-        """Return the β at which a bias hides a label gap in all rows before any level is planted."""
+    def hidden_beta(self, block: Block) -> float:
+        """Return the β at which a block's bias is planted first, in all rows, which then count as original."""
+        return self._hidden_beta(block.bias, block.hidden)
+
+    def _hidden_beta(self, bias: str, gap: float) -> float:
         before = self.solved[bias, gap].hidden if gap else None
         beta = 0.0 if before is None else before.beta
         assert beta is not None  # all planned blocks can be reached
@@ -149,7 +162,7 @@ class PreparedDataset:
     def reaches(self, bias: str, level: float, gap: float = 0.0) -> bool:
         """Return whether a bias can be planted at a level, on top of a hidden label gap."""
         solved = self.solved.get((bias, gap))
-        return solved is None or all(d.beta is not None for d in solved.on_top if d.dose == level)
+        return solved is None or all(d.beta is not None for d in solved.doses if d.dose == level)
 
     def planted(self, bias: str, beta: float) -> Planted:
         """Return the network with planted bias; computed once."""
@@ -194,7 +207,7 @@ class PreparedDataset:
             recorded = beta > 0 and self.biases[bias].of_audit
             rows = self.favored_rows if self.entry.audit and not recorded else self.rows
             self._expected[bias, beta, gap] = self.biases[bias].expected_in_rows(
-                rows, beta, hidden=self.hidden_beta(bias, gap)
+                rows, beta, hidden=self._hidden_beta(bias, gap)
             )
         return self._expected[bias, beta, gap]
 

@@ -268,16 +268,12 @@ def run_statistics(
     comparisons = joined_in_order([compare_with(cells, baselines, goals, alpha)], manifest, COMPARED_COLUMNS)
     comparisons = judged(comparisons, alpha=alpha, rope=criteria.margin)
     say("ranking techniques")
-    knowledge = manifest.knowledge
-    knowledge |= {
-        new: knowledge[old] for own in names.values() for old, new in own.items() if old in knowledge
-    }
-    ranks = ranks_of(useful, goals, manifest, knowledge, alpha=alpha)
+    told = manifest.knowledge
+    told |= {new: told[old] for own in names.values() for old, new in own.items() if old in told}
+    ranks = ranks_of(useful, goals, manifest, told, alpha=alpha)
     in_ranks = renamed(standing.assign(repeated=repeated_levels(manifest, standing)), names)
     say("weighing each metric against accuracy")
-    fronts = [
-        pareto_fronts(traded, pair, goals, baselines.learners, knowledge) for pair in _trade_offs(declared)
-    ]
+    fronts = [pareto_fronts(traded, pair, goals, baselines.learners, told) for pair in _trade_offs(declared)]
     pareto = joined_in_order(fronts, manifest, PARETO_COLUMNS)
     return RunStatistics(
         run=manifest,

@@ -14,7 +14,7 @@ import numpy as np
 from benchmark.columns import BIASED, ORIGINAL, TRUTH, hidden_name
 from benchmark.experiment import evaluate, versions
 from benchmark.experiment.draws import split_rows, split_sizes
-from benchmark.experiment.prepared import PreparedDataset, PreparedExperiment
+from benchmark.experiment.prepared import PreparedDataset, PreparedExperiment, SolvedDoses
 from benchmark.experiment.run import Outcome
 from benchmark.metrics import get_metric, metric_names
 from benchmark.runs.manifest import (
@@ -119,8 +119,7 @@ def _dataset(data: PreparedDataset, outcome: Outcome) -> DatasetDescription:
                     for level in experiment.levels
                     if data.reaches(name, level, gap)
                 },
-                doses=() if (solved := data.solved.get((name, gap))) is None else solved.on_top,
-                hidden=None if solved is None else solved.hidden,
+                **vars(data.solved.get((name, gap), SolvedDoses())),
             )
             for (name, bias), gap in product(data.biases.items(), experiment.hidden_gaps)
         ),
@@ -133,7 +132,7 @@ def _favorable(data: PreparedDataset, outcome: Outcome) -> dict[str, Any]:
     """Return the shares of favorable labels in the rows of tests, by repetition.
 
     Shares in original rows are means, as accuracy is. There are none for an audit, or if all
-    repetitions have the same rows. Shares in rows with hidden bias are the same at all levels. A share is
+    repetitions have the same rows. Shares in rows of the test in truth are the same at all levels. A share is
     None if the repetition has no result.
     """
     experiment, shares = data.experiment, outcome.favorable
@@ -146,7 +145,7 @@ def _favorable(data: PreparedDataset, outcome: Outcome) -> dict[str, Any]:
 
     splits = levels if experiment.splits and not data.entry.audit else ()
     tested = {bias for dataset, bias, _, _, test in shares if (dataset, test) == (data.name, BIASED)}
-    hidden = {
+    by_test = {
         (bias, r, test): share for (name, bias, _, r, test), share in shares.items() if name == data.name
     }
     return {
@@ -165,7 +164,7 @@ def _favorable(data: PreparedDataset, outcome: Outcome) -> dict[str, Any]:
         },
         "hidden_favorable": {
             bias: {
-                test: tuple(hidden.get((bias, r, test)) for r in repetitions) for test in (ORIGINAL, TRUTH)
+                test: tuple(by_test.get((bias, r, test)) for r in repetitions) for test in (ORIGINAL, TRUTH)
             }
             for bias in starmap(hidden_name, product(data.biases, filter(None, experiment.hidden_gaps)))
         },

@@ -35,7 +35,7 @@ class DropSensitive(PreProcessing):
     """Hide the sensitive feature from the classifier.
 
     Idea: a classifier cannot use what it does not see. Changes: the visible columns; rows, labels and
-    weights stay. Limits: other columns may stand in for the hidden column (redlining); then discrimination
+    weights stay. Limits: other columns may stand in for the one left out (redlining); then discrimination
     stays or even grows.
     """
 
@@ -56,7 +56,7 @@ class DropSensitive(PreProcessing):
 class DropProxies(PreProcessing):
     """Hide the sensitive feature and the columns that tell it from the classifier.
 
-    Idea: a hidden group cannot be read off columns that are hidden as well. A proxy is a column whose
+    Idea: a group cannot be read off columns that are not seen. A proxy is a column whose
     association with the deprived group, Cramér's V in the training rows, reaches a threshold. Changes: the
     visible columns; rows, labels and weights stay. Limits: columns that are weak by themselves may tell the
     group together. A proxy may carry what the label rightly depends on.
@@ -69,7 +69,7 @@ class DropProxies(PreProcessing):
     intersections = True
     needs_sensitive = False
 
-    # Least association (Cramér's V, less its value by chance) of a hidden column with the deprived group.
+    # Least association (Cramér's V, less its value by chance) of a column left out with the deprived group.
     threshold: Annotated[float, Interval(0, 1)] = PROXY
 
     search_space = (Search("threshold", 0.05, 0.6),)

@@ -51,7 +51,7 @@ class Reduction(Technique):
     def skip(self, train: Table) -> str | None:
         """Decline a table without features, or with a group that lacks the rows to compare."""
         if not self._columns(train):
-            return "the sensitive feature is the only one, and hidden"
+            return "the sensitive feature is the only one, and left out"
         counts = np.bincount(train.deprived * 2 + train.y, minlength=4).reshape(2, 2)
         labels = _LABELS.get(self.constraint)
         compared = counts.sum(axis=1, keepdims=True) if labels is None else counts[:, labels]

@@ -54,7 +54,7 @@ def test_doses_count_from_the_hidden_rows(bias: Any) -> None:
     """The expected gap after both steps minus that after the hidden one is the dose, by counts alone."""
     data = prepared(bias=bias, hidden=[0.1]).datasets["german"]
     (name,) = data.biases
-    first, second = data.hidden_beta(name, 0.1), data.beta_of(name, 0.05, 0.1)
+    first, second = data.hidden_beta(Block("german", name, 0.0, 0, hidden=0.1)), data.beta_of(name, 0.05, 0.1)
     y, deprived = data.test.y, data.test.deprived
 
     def gap(*betas: float) -> float:
