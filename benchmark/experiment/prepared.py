@@ -150,7 +150,7 @@ class PreparedDataset:
         return self.beta_of(block.bias, block.level, block.hidden)
 
     def hidden_beta(self, block: Block) -> float:
-        """Return the β at which a block's bias is planted first, in all rows, which then count as original."""
+        """Return the β at which bias is planted first, in all rows, which then count as original."""
         return self._hidden_beta(block.bias, block.hidden)
 
     def _hidden_beta(self, bias: str, gap: float) -> float:
