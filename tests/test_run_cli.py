@@ -23,7 +23,7 @@ from benchmark.errors import ReportError
 from benchmark.experiment import engine as engine_module
 from benchmark.experiment import prepare
 from benchmark.experiment.pool import Failure, Finished, Limits, Task
-from benchmark.experiment.store import LastRun, Store
+from benchmark.experiment.store import Store
 from benchmark.text.terminal import Steps, pace
 from benchmark.text.writing import figure_formats
 from tests.helpers.engines import InProcess
@@ -90,18 +90,6 @@ def test_rate_and_remaining_time_are_one_estimate_from_the_whole_run() -> None:
     assert pace(10, 0, 20.0) == "30.0/min"
 
 
-def told(width: int = 100, *, terminal: bool = False, brief: bool = False) -> str:
-    """Return what a thousand cells at one a second, a step and a note leave on the screen or in a file."""
-    out = io.StringIO()
-    console = Console(file=out, width=width, force_terminal=terminal)
-    with Steps(console, brief=brief) as steps:
-        steps.step("reading")
-        steps.note("it is small")
-        for done in range(1001):
-            steps.update(done, 1000, float(done))
-    return re.sub(r"\x1b\[[0-9;?]*[A-Za-z]", "", out.getvalue())
-
-
 def test_what_was_stored_before_is_no_part_of_the_rate() -> None:
     out = io.StringIO()
     with Steps(Console(file=out, width=100, force_terminal=True)) as steps:
@@ -113,47 +101,32 @@ def test_what_was_stored_before_is_no_part_of_the_rate() -> None:
 def test_on_a_pipe_there_are_a_few_lines(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("time.monotonic", iter(range(10**6)).__next__)
     cells = ["0 of 1,000 cells", "500 of 1,000 cells, 1.0/s, about 0:08:20 left"]
-    assert told(brief=True).splitlines() == cells
-    lines = told().splitlines()
-    assert lines == ["reading ...", "Note: it is small", *cells]
-
-
-def test_while_a_run_takes_long_a_line_comes_from_time_to_time(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("time.monotonic", iter(range(0, 10**6, 10)).__next__)
-    assert 15 <= len(told(brief=True).splitlines()) <= 20
-
-
-def test_in_a_terminal_the_line_vanishes_and_notes_stay() -> None:
-    text = told(terminal=True)
-    assert "reading ..." in text
-    assert "1,000 of 1,000 cells, 1.0/s" in text
-    last = text.replace("\r", "\n").splitlines()[-1]
-    assert not last.strip()
-    assert "Note: it is small" in text
+    for brief, before in ((True, []), (False, ["reading ...", "Note: it is small"])):
+        out = io.StringIO()
+        with Steps(Console(file=out, width=100), brief=brief) as steps:
+            steps.step("reading")
+            steps.note("it is small")
+            for done in range(1001):
+                steps.update(done, 1000, float(done))
+        assert out.getvalue().splitlines() == [*before, *cells]
 
 
 # ------------------------------------------------------------------------------------------ small, and dry
 
 
-def test_a_dry_run_says_what_it_would_take(here: Path, capsys: pytest.CaptureFixture[str]) -> None:
+@pytest.mark.usefixtures("unread")
+def test_a_dry_run_says_what_a_run_would_take_and_computes_nothing_twice(
+    here: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
     assert run("first", "--dry-run") == 0
-    said = capsys.readouterr().out
+    said, store = capsys.readouterr().out, Path("out", "results.sqlite")
     found = r"12 cells on 6 samples take about .* on \d+ worker\(s\), .* in all, and about [\d.]+ MB of disk"
     assert re.search(found, said)
-    store = Path("out", "results.sqlite")
     assert (
         f"6 cells were computed to estimate it. They are kept in {store}; the run goes on from there" in said
     )
     assert "rough" not in said
     assert {path.name for path in (here / "out").iterdir()} <= {"results.sqlite", "results.sqlite.lock"}
-
-
-@pytest.mark.usefixtures("unread")
-def test_what_a_dry_run_computed_is_not_computed_again(
-    here: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    assert run("first", "--dry-run") == 0
-    capsys.readouterr()
     assert run("first", "--dry-run") == 0
     assert "0 cells were computed to estimate it, 6 were stored before." in capsys.readouterr().out
     assert run() == 0
@@ -188,16 +161,6 @@ def test_a_dry_run_that_could_not_measure_all_says_how_rough_it_is(
     assert "1 cells were computed to estimate it." in said
     with Store(Path("out/results.sqlite")) as store:
         assert [own.status for own in store.statuses().values()] == ["ok"]
-
-
-@pytest.mark.nightly
-@pytest.mark.usefixtures("unread")
-def test_what_is_asked_for_beside_lite_goes_before(here: Path) -> None:
-    assert run("first", "--lite", "--betas", "0.25", "--repetitions", "1") == 0
-    results = pd.read_csv(here / "out" / "results.csv")
-    assert set(results["level"]) == {0.25}
-    assert set(results["repetition"]) == {0}
-    assert json.loads((here / "out" / "manifest.json").read_text())["experiment"]["name"] == "first_lite"
 
 
 # ------------------------------------------------------------------------------------------ no result, no end
@@ -244,25 +207,6 @@ def test_of_an_interrupted_run_it_is_said_how_far_it_came(
     assert "12 cells, 8 of them computed now" in capsys.readouterr().out
     assert main(["report", "out", "--no-figures"]) == 0
     assert "Warning: these are an earlier run" not in capsys.readouterr().out
-
-
-@pytest.mark.slow
-@pytest.mark.nightly
-def test_a_report_on_older_tables_than_the_store_says_so(
-    here: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
-) -> None:
-    assert run() == 0
-    with monkeypatch.context() as patch:
-        patch.setattr(engine_module, "LocalEngine", Stopped)
-        assert run("second", "--fresh", seed=4) == 130
-    capsys.readouterr()
-    assert main(["report", "out", "--no-figures"]) == 0
-    assert "The last run in out, of 'second', was cut off at 4 of 12 cells" in capsys.readouterr().out
-    # One that was cut off while it wrote its tables has finished all cells of another plan.
-    with Store(Path("out/results.sqlite")) as store:
-        store.write((), LastRun("second", "another plan", 12, 12))
-    assert main(["report", "out", "--no-figures"]) == 0
-    assert "was cut off at 12 of 12 cells" in capsys.readouterr().out
 
 
 # ------------------------------------------------------------------------------------- said before it happens

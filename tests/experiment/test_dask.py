@@ -27,7 +27,6 @@ from benchmark.experiment.prepare import prepare_experiment
 from benchmark.experiment.prepared import PreparedExperiment
 from benchmark.experiment.run import Outcome, compute
 from benchmark.experiment.store import Store
-from benchmark.experiment.versions import processor
 from benchmark.report.folder import write_run_folder
 from benchmark.techniques import load_plugin
 from tests.helpers.engines import InProcess
@@ -179,13 +178,6 @@ def test_a_worker_that_is_killed_costs_nothing(
 
 
 @pytest.mark.nightly
-def test_what_workers_say_of_their_processors_is_gathered(client: Any) -> None:
-    engine = DaskEngine(client)
-    assert by_block(engine.run([Task(0, (1,)), Task(1, (2,))], Handler, limits=Limits(30)))
-    assert engine.processors == [processor()]
-
-
-@pytest.mark.nightly
 @pytest.mark.parametrize("how", ["left", "lost"])
 def test_a_run_that_is_over_leaves_no_process_and_ends_blocks_after_the_running_cell(
     client: Any, tmp_path: Path, how: str
@@ -248,14 +240,6 @@ def test_a_cell_that_takes_dask_workers_down_is_given_up_and_no_other(client: An
     assert one == (0, 1)
     assert (failure.status, failure.reason) == ("crashed", reason)
     assert found == {block: [(block, block)] for block in range(1, 9)}
-
-
-@pytest.mark.nightly
-def test_a_worker_keeps_its_process_until_the_run_ends(client: Any) -> None:
-    found = run(client, [Task(block, ("process",)) for block in range(40)])
-    pids = {pid for (pid,) in found.values()}
-    assert len(pids) <= 2
-    wait_until(lambda: not any(alive(pid) for pid in pids))
 
 
 def wait_until(condition: Callable[[], bool]) -> None:

@@ -108,17 +108,6 @@ def test_a_key_changes_with_the_code_of_a_plugins_kind_of_bias(tmp_path: Path) -
     assert not set(before.values()) & set(after.values())
 
 
-def test_the_code_of_a_kind_of_bias_is_read_once_and_not_for_each_cell(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    asked: list[type] = []
-    monkeypatch.setattr(
-        "benchmark.experiment.prepared.source_digest", lambda kind: asked.append(kind) or "code"
-    )
-    assert len(keys(prepared())) == 12
-    assert len(asked) == 1
-
-
 def test_a_store_of_a_version_with_other_keys_is_computed_again_and_kept(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -146,12 +135,6 @@ def test_a_fit_that_optimises_says_how_it_converged() -> None:
     assert tuple(frame.columns) == CONVERGENCE_COLUMNS
     assert sorted(frame["technique"].unique()) == ["none", "zafar_2015", "zafar_2017"]
     assert len(frame) == 3 * 4
-
-
-def test_renaming_an_entry_keeps_its_numbers() -> None:
-    before = results(prepared())
-    after = results(prepared(techniques=["none", "massaging", {**REPAIR, "name": "mine"}]))
-    assert before[0.5, 1, "repair"].metrics == after[0.5, 1, "mine"].metrics
 
 
 def test_two_entries_may_be_the_same_technique_and_a_renamed_one_shows_its_new_name(tmp_path: Path) -> None:
@@ -224,13 +207,6 @@ def test_the_sample_is_the_same_for_all_techniques_and_differs_between_repetitio
     assert len(set.union(*seen.values())) == 4
     assert found[0.0, 0, "none"].metrics != found[0.0, 1, "none"].metrics
     assert found[0.0, 0, "none"].metrics != found[0.5, 0, "none"].metrics
-
-
-def test_a_scene_says_that_it_is_embedded() -> None:
-    (data,) = prepared().datasets.values()
-    assert data.embedded
-    assert data.name == "compas:embedded"
-    assert len(data.test) == 6150
 
 
 def test_learning_settings_cannot_be_changed_without_real_data() -> None:

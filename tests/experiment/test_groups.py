@@ -27,20 +27,15 @@ from benchmark.experiment.plan import Experiment
 from benchmark.experiment.prepared import PreparedExperiment
 from benchmark.experiment.scoring import JOINT
 from benchmark.experiment.store import Store
-from benchmark.facts import facts_of
-from benchmark.figures.lists import statistics_figures
 from benchmark.metrics import GAP, WORST, GroupCounts, measure_by_group, metrics_by_group
 from benchmark.network.model import group_rates
-from benchmark.report.folder import write_run_folder
-from benchmark.runs.analysis import folder_statistics, gap_changes
+from benchmark.runs.analysis import gap_changes
 from benchmark.runs.describe import _metrics
 from benchmark.runs.finished import read_optional
 from benchmark.statistics.cells import Baselines, Resampling
 from benchmark.statistics.intervals import NO_FOLDS
 from benchmark.techniques import Tools, get_technique, list_techniques
 from benchmark.text.writing import csv_text
-from benchmark.wording import render
-from tests.helpers.facts import write_page
 from tests.helpers.protocol import cells, computed, folds, keys, prepared, values
 
 BOTH = {"sex": "Male", "race": "African-American"}
@@ -329,30 +324,3 @@ def test_gaps_are_compared_with_those_of_the_baseline() -> None:
     assert folds[["difference_low", "difference_high", "p_value"]].isna().all(axis=None)
     assert NO_FOLDS in set(folds["reason"])
     assert gap_changes(frame[frame["group"] != GAP], against("none")).empty
-
-
-@pytest.mark.nightly  # the page as a whole, twice
-def test_a_report_shows_what_happens_to_every_attribute(tmp_path: Path) -> None:
-    of = made(
-        {"sensitive": ["race", "sex"]}, techniques=["none", "massaging", "smote"], betas=[0.5], repetitions=2
-    )
-    write_run_folder(tmp_path, of, computed(of), figures=False)
-    statistics = folder_statistics(tmp_path)
-    assert "groups" in statistics.frames
-    facts = facts_of(statistics)
-    rates = [gap for gap in facts.gaps if gap.metric == "selection_rate"]
-    assert list(dict.fromkeys(gap.attribute for gap in rates)) == ["race", "sex", "race × sex"]
-    assert list(dict.fromkeys(gap.technique for gap in rates)) == ["none", "massaging", "smote"]
-    assert rates[0].change.mean is None
-    assert "| race × sex | selection rate |" in render("gaps", facts)
-    assert "race × sex" in write_page(tmp_path, statistics).read_text(encoding="utf-8")
-    name, draw = next(d for d in statistics_figures(statistics) if d[0].startswith("groups"))
-    assert name == "groups_selection_rate"
-    drawn = draw()
-    marks = [line for axes in drawn.axes for line in axes.get_lines() if line.get_gid() == "gap"]
-    assert len(marks) == 6
-    found = statistics.groups.query("metric == 'selection_rate' and technique != 'none'")["difference"]
-    assert sorted(mark.get_xdata()[0] for mark in marks) == pytest.approx(sorted(found))
-    plain = replace(statistics, groups=statistics.groups.iloc[:0])
-    assert "groups" not in plain.frames
-    assert facts_of(plain).gaps == ()

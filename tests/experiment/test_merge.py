@@ -323,15 +323,3 @@ def test_bad_input_ends_with_a_message_and_code_2(
     assert main([*arguments, *more]) == 2
     assert message in capsys.readouterr().err
     assert not Path("results").exists()
-
-
-def test_contradicting_folders_end_with_a_message_and_code_2(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    for name, seconds, status in (("one", 1.0, "ok"), ("two", 2.0, "timeout")):
-        stored(tmp_path / name / "results.sqlite", cell("a", seconds=seconds, status=status))
-    folders = [str(tmp_path / name) for name in ("one", "two")]
-    assert main(["merge", *folders, "--output", str(tmp_path / "all")]) == 2
-    message = capsys.readouterr().err
-    assert f"{folders[0]}/results.sqlite and {folders[1]}/results.sqlite contradict" in message
-    assert "Got: ok and timeout" in message

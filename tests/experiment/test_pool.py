@@ -9,7 +9,6 @@ import time
 from collections.abc import Iterator
 from multiprocessing import forkserver, resource_tracker
 from pathlib import Path
-from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -171,33 +170,6 @@ def test_memory_is_that_of_a_process_and_of_all_that_it_started() -> None:
         assert 128 < pool._MemoryMeter().held(one.pid) < 128 + 100
         one.communicate(b"\n")
     assert pool._MemoryMeter().held(one.pid) == 0
-
-
-@pytest.mark.nightly
-def test_measuring_memory_serves_all_workers_and_costs_a_hundredth_of_a_core(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    now, spent, looks = 0.0, 0.0, 0
-
-    def look() -> dict[int, float]:
-        nonlocal spent, looks
-        spent, looks = spent + 0.02, looks + 1
-        return {1: 10.0}
-
-    clock = SimpleNamespace(monotonic=lambda: now, thread_time=lambda: spent)
-    monkeypatch.setattr(pool, "_memory", look)
-    monkeypatch.setattr(pool, "time", clock)
-    meter = pool._MemoryMeter()
-    for now, expected in (  # noqa: B007  # the clock shows it
-        (0.0, 1),
-        (0.1, 1),
-        (1.9, 1),
-        (2.1, 2),
-        (4.0, 2),
-        (4.2, 3),
-    ):
-        assert (meter.held(1), meter.held(2)) == (10.0, 0.0)
-        assert looks == expected
 
 
 def test_what_cells_print_goes_nowhere_and_what_they_complain_of_is_seen(

@@ -14,14 +14,14 @@ import pytest
 
 from benchmark.columns import FOLD_COLUMNS
 from benchmark.data import Table
-from benchmark.errors import BetabenchError, ExperimentError
+from benchmark.errors import ExperimentError
 from benchmark.experiment import evaluate as module
 from benchmark.experiment.draws import axes, draw_splits, split_rows
 from benchmark.experiment.evaluate import Evaluator
-from benchmark.experiment.expand import check_experiment, lite
+from benchmark.experiment.expand import lite
 from benchmark.experiment.export import failures_frame, folds_frame, metrics_frame
 from benchmark.experiment.keys import planned_cells, sample_identity
-from benchmark.experiment.plan import Block, Experiment
+from benchmark.experiment.plan import Block
 from benchmark.experiment.prepared import PreparedExperiment
 from benchmark.experiment.scoring import Scorer, _mean
 from benchmark.experiment.store import MetricValue, Store
@@ -31,7 +31,7 @@ from benchmark.runs.manifest import Manifest
 from benchmark.seeding import axis_seed
 from benchmark.statistics.answers import constant_on
 from benchmark.techniques import Technique
-from tests.helpers.protocol import cells, computed, folds, keys, prepared, values
+from tests.helpers.protocol import cells, computed, folds, prepared, values
 
 KINDS = ["label", "malicious_selection", "proxy", "sensitive_noise", "under_representation"]
 
@@ -355,17 +355,6 @@ def test_metrics_of_rows_are_scored_again_as_they_were(tmp_path: Path) -> None:
     assert [{m for m in own if m.metric == "auc_gap"} for own in later] == wanted
 
 
-def test_the_paper_protocol_keeps_its_keys() -> None:
-    def without_frontier(**fields: Any) -> list[str]:
-        found = keys(prepared(techniques=["none", "reweighing"], **fields))
-        return [key for (_, technique, _), key in found.items() if technique == "reweighing"]
-
-    assert without_frontier() == without_frontier(tests=["original", "balanced"])
-    others = [{"holdout": 0.3}, {"holdout": 0.4}, {"folds": 3}, {"train": "data", "folds": 3}]
-    others += [{"tests": ["original", "biased"]}, {"paired_betas": True}]
-    assert len({key for fields in ({}, *others) for key in keys(prepared(**fields)).values()}) == 14
-
-
 def test_a_dataset_may_have_its_own_folds() -> None:
     entries = [
         {"card": "compas", "bias": ["label"]},
@@ -388,15 +377,6 @@ def test_a_dataset_may_have_its_own_folds() -> None:
 def test_rows_that_are_too_few_to_be_split_are_refused() -> None:
     with pytest.raises(ExperimentError, match=r"too few rows to be split.*at least 99999 rows"):
         prepared(train="data", folds=99_999)
-
-
-def test_a_number_behind_the_label_needs_real_rows_and_a_card_that_names_it() -> None:
-    protocols: list[dict[str, Any]] = [{}, {"train": "data", "folds": 3}]
-    for fields in protocols:
-        made = {"datasets": [{"card": "compas", "bias": ["score"]}], "techniques": ["none"], "betas": [0.5]}
-        experiment = Experiment.model_validate({**made, **fields})
-        with pytest.raises(BetabenchError, match=r"needs the number behind the label.*\[score\]"):
-            check_experiment(experiment)
 
 
 def test_trying_out_has_few_folds_and_the_same_tests() -> None:

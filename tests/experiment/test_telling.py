@@ -19,7 +19,6 @@ from benchmark.data.source import Sources
 from benchmark.errors import BetabenchError, DeclinedError, TechniqueError
 from benchmark.experiment import draws, evaluate, telling
 from benchmark.experiment.draws import Split, draw_splits, told
-from benchmark.experiment.engine import LocalEngine
 from benchmark.experiment.evaluate import Evaluator
 from benchmark.experiment.expand import load_for_run
 from benchmark.experiment.export import decisions_frame, groups_frame
@@ -32,7 +31,6 @@ from benchmark.experiment.telling import BiasEffect, Telling
 from benchmark.metrics.declaration import GAP, WORST
 from benchmark.techniques import Examined, Knowledge, get_technique, list_techniques
 from benchmark.techniques.knowledge import FACTS
-from tests.helpers.engines import InProcess
 from tests.helpers.protocol import computed
 from tests.helpers.protocol import made as made_of
 
@@ -476,13 +474,6 @@ def test_stored_cells_are_scored_again_and_not_computed_again(tmp_path: Path) ->
     for old, own in zip(again.cells, new.cells, strict=True):
         assert old.key == own.key
         assert sorted(old.metrics, key=repr) == sorted(own.metrics, key=repr)
-
-
-@pytest.mark.slow
-def test_any_number_of_workers_gives_the_same() -> None:
-    made = prepared("gap_weights", "refusal_weights")
-    one, two = (computed(made, engine=engine).cells for engine in (InProcess(1), LocalEngine(2)))
-    assert list(map(result, one)) == list(map(result, two))
 
 
 # ----------------------------------------------------------------------------------------------- an axis

@@ -16,9 +16,8 @@ from benchmark.columns import ORIGINAL, TUNED
 from benchmark.data import Table
 from benchmark.errors import BetabenchError, ExperimentError, StoreError, UnknownNameError
 from benchmark.experiment.draws import TestRows, draw_splits
-from benchmark.experiment.engine import open_engine
 from benchmark.experiment.expand import check_experiment, expand, narrow
-from benchmark.experiment.plan import Block, Experiment, load_experiment, plan_blocks
+from benchmark.experiment.plan import Block, Experiment
 from benchmark.experiment.pool import Task
 from benchmark.experiment.prepared import PreparedExperiment
 from benchmark.experiment.store import CellResult, Store
@@ -32,7 +31,6 @@ from benchmark.techniques._search import search_space, space_flaws, space_of
 from tests.helpers.engines import InProcess
 from tests.helpers.protocol import cells as cells_of
 from tests.helpers.protocol import computed
-from tests.helpers.protocol import keys as keys_of
 from tests.helpers.protocol import made as made_of
 
 CPT = [{"edits": [{"attribute": "race", "group": "African-American"}]}]
@@ -173,20 +171,6 @@ def test_settings_are_the_same_at_every_level_and_differ_between_samples(
     assert [int(level * 4) for level in levels] == [0, 1, 2, 3]
 
 
-def test_the_settings_of_tuning_are_in_the_keys(prepared: PreparedExperiment) -> None:
-    def keys(other: PreparedExperiment) -> dict[tuple[float, str], str]:
-        return {(block.level, name): key for (block, name, _), key in keys_of(other).items()}
-
-    own = keys(prepared)
-    assert len(set(own.values())) == len(own)
-    for tune in ({"trials": 6}, {"on": 0.5}, {"rule": "max accuracy"}):
-        other = keys(made(tune={**GIVEN["tune"], **tune}))
-        tuned = {where for where in own if own[where] != other[where]}
-        assert tuned == {where for where in own if where[1] not in ("none", "reject_option", "repair")}
-    plain = keys(made(tune=None))
-    assert plain.items() <= own.items()
-
-
 @pytest.mark.parametrize("train", ["network", "data"])
 def test_clean_rows_have_no_planted_bias(train: str) -> None:
     prepared = made(train=train, holdout=0.3, datasets=[{"card": "compas", "bias": [{"kind": "label"}]}])
@@ -226,23 +210,6 @@ def test_clean_rows_are_those_before_groups_are_misrecorded_and_people_left_out(
         np.testing.assert_array_equal(rows.truth.codes, truth.codes)
         misrecorded = (rows.seen.deprived != truth.deprived).mean()
         assert (misrecorded > 0.1) == (kind == "sensitive_noise")
-
-
-RULES = {
-    "max accuracy": (("accuracy", False), None),
-    "max accuracy subject to |discrimination| <= 0.05": (("accuracy", False), ("discrimination", True)),
-    "min |discrimination| subject to accuracy >= default - 0.02": (
-        ("discrimination", True),
-        ("accuracy", False),
-    ),
-}
-
-
-@pytest.mark.parametrize("text", RULES)
-def test_rules_are_understood(text: str) -> None:
-    rule = Rule.parse(text)
-    assert (rule.objective, rule.constraint) == RULES[text]
-    rule.check()
 
 
 @pytest.mark.parametrize(
@@ -371,14 +338,6 @@ def test_flaws_of_a_space_are_said(search: Search, flaw: str, monkeypatch: pytes
     assert flaw in " ".join(space_flaws(repair))
 
 
-def test_the_experiment_of_tuning_is_whole() -> None:
-    found = expand(load_experiment("tuning")).experiment
-    tuned = {entry.technique for entry in found.techniques if entry.tuned}
-    assert len(tuned) >= 10
-    assert (len(found.datasets), len(found.levels), found.repetitions) == (4, 3, 5)
-    assert len(list(plan_blocks(found))) == len(found.datasets) * len(found.levels) * found.repetitions
-
-
 class Interrupted(InProcess):
     """Ends after one task, as a run does that is killed."""
 
@@ -410,15 +369,6 @@ def test_a_run_that_was_cut_off_ends_with_the_same_files(
         assert 0 < len(store) < len(NAMES) * 2
     found = written(prepared, tmp_path, InProcess(1))
     assert found["tuning.csv"].count("\n") == 1 + 8 * 2
-    assert {name: (folder / name).read_text(encoding="utf-8") for name in found} == found
-
-
-@pytest.mark.nightly  # starts processes
-def test_files_do_not_hang_on_the_number_of_workers(
-    prepared: PreparedExperiment, folder: Path, tmp_path: Path
-) -> None:
-    with open_engine(workers=2) as engine:
-        found = written(prepared, tmp_path, engine)
     assert {name: (folder / name).read_text(encoding="utf-8") for name in found} == found
 
 

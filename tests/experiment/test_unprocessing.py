@@ -12,7 +12,6 @@ import pytest
 
 from benchmark.data import Table
 from benchmark.data.table import Column, Schema
-from benchmark.experiment import unprocessing
 from benchmark.experiment.draws import TestRows
 from benchmark.experiment.export import folds_frame, frontier_frame, metrics_frame
 from benchmark.experiment.scoring import Answers
@@ -190,14 +189,3 @@ def test_what_a_run_returns_does_not_depend_on_the_tests_asked_for_before(
         frames(ASKED[before], path)
         for found, expected in zip(frames(ASKED[after], path), fresh[after], strict=True):
             pd.testing.assert_frame_equal(found, expected, check_exact=True)
-
-
-@pytest.mark.parametrize("scores", [[0.5], [0.0, -0.0, 1.0, 0.0], [0.3, 0.1 + 0.2, 0.9, 0.1, 0.9]])
-def test_distinct_scores_are_counted_as_by_a_sort(scores: list[float]) -> None:
-    score, places = np.array(scores), np.arange(len(scores)) % 2
-    values, counts = unprocessing._counted(score, places, 2)
-    expected = np.unique(-np.round(score, 12), return_inverse=True)
-    np.testing.assert_array_equal(values, expected[0])
-    for place in (0, 1):
-        rows = expected[1][places == place]
-        np.testing.assert_array_equal(counts[:, place], np.bincount(rows, minlength=len(values)))
