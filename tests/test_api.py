@@ -22,6 +22,7 @@ from benchmark.experiment.store import Store
 from benchmark.report.estimate import Estimate
 from benchmark.report.folder import RunFolder
 from tests.helpers.engines import InProcess
+from tests.helpers.protocol import file_of
 
 ROOT = Path(__file__).resolve().parent.parent
 
@@ -32,25 +33,6 @@ MADE = {
     "repetitions": 3,
     "train_rows": 300,
 }
-FILE = """
-name = "experiment"
-title = "Experiment"
-seed = 0
-repetitions = 3
-betas = [0.0, 0.5]
-train_rows = 300
-[[datasets]]
-card = "compas"
-[[datasets.bias]]
-edits = [{ attribute = "race", group = "African-American" }]
-[[techniques]]
-technique = "none"
-[[techniques]]
-technique = "massaging"
-[[techniques]]
-technique = "repair"
-parameters = { level = 0.5 }
-"""
 
 
 pytestmark = pytest.mark.usefixtures("here")
@@ -58,7 +40,7 @@ pytestmark = pytest.mark.usefixtures("here")
 
 def run(output: str = "out", **more: object) -> benchmark.Run:
     made = benchmark.Experiment.model_validate(MADE)
-    return benchmark.run(made, output=output, offline=True, progress=False, **more)  # type: ignore[arg-type]
+    return benchmark.run(made, output=output, offline=True, progress=False, **more)
 
 
 def test_the_answer_is_text_and_a_comparison_can_be_short(
@@ -128,20 +110,17 @@ def test_a_comparison_names_what_the_report_names(here: Path) -> None:
 
 def test_a_dry_run_estimates_and_keeps_what_it_computed(here: Path) -> None:
     found = run(dry_run=True, workers=3, betas=[0, 0.25, 0.5, 1]).estimate
-    assert found is not None
     assert (found.cells, found.blocks, found.computed, found.workers) == (36, 12, 9, 3)
     assert (found.sorts, found.measured, found.cut_off) == (3, 3, 0)
     assert found.least == found.seconds == found.most
     assert found.processes == 3
     made = run(workers=3, betas=[0, 0.25, 0.5, 1])
-    assert made.outcome is not None
     assert made.outcome.computed == 27
     assert made.estimate is None
     disk = sum(path.stat().st_size for path in made.folder.rglob("*") if path.is_file())
     assert disk / 4 < found.disk_bytes < disk * 4
     assert "36 cells on 12 samples take about" in str(found)
     shard = run("shard", dry_run=True, shard="1/4").estimate
-    assert shard is not None
     assert shard.cells == 6
 
 
@@ -165,9 +144,7 @@ def estimated(monkeypatch: pytest.MonkeyPatch, seconds: list[float], **more: Any
                 yield [one._replace(result=replace(one.result, seconds=took))]
 
     monkeypatch.setattr(engine_module, "LocalEngine", Timed)
-    found = run(dry_run=True, workers=4, **more).estimate
-    assert found is not None
-    return found
+    return run(dry_run=True, workers=4, **more).estimate
 
 
 def test_what_was_not_measured_is_guessed_from_the_same_technique(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -204,7 +181,7 @@ def test_every_name_is_there_and_nothing_else_is_shown() -> None:
     assert all(getattr(benchmark, name) is not None for name in benchmark.__all__)
     assert set(dir(benchmark)) == {*benchmark.__all__, "__version__"}
     with pytest.raises(AttributeError, match="no attribute 'runs_of'"):
-        _ = benchmark.runs_of  # type: ignore[attr-defined]
+        _ = benchmark.runs_of
 
 
 def test_importing_it_loads_nothing_else() -> None:
@@ -225,7 +202,7 @@ assert module.__spec__.name == module.__name__ == "benchmark.techniques.kamiran_
 
 
 def test_a_run_from_python_leaves_the_files_of_the_command(here: Path) -> None:
-    (here / "experiment.toml").write_text(FILE)
+    (here / "experiment.toml").write_text(file_of(**MADE, seed=0))
     words = "run --experiment experiment.toml --offline --no-figures --output command"
     assert main(words.split()) == 0
     run("python")
@@ -285,7 +262,7 @@ def test_it_goes_on_where_it_ended(monkeypatch: pytest.MonkeyPatch) -> None:
 
     def interrupted(self: Store, *args: object, **named: object) -> None:
         nonlocal count
-        write(self, *args, **named)  # type: ignore[arg-type]
+        write(self, *args, **named)
         count += 1
         if count == 3:
             raise KeyboardInterrupt
@@ -295,10 +272,8 @@ def test_it_goes_on_where_it_ended(monkeypatch: pytest.MonkeyPatch) -> None:
         with pytest.raises(KeyboardInterrupt, match=r"of 18 cells are stored"):
             run()
     resumed = run()
-    assert resumed.outcome is not None
     assert 0 < resumed.outcome.computed < 18
     again = run().outcome
-    assert again is not None
     assert again.computed == 0
 
 
@@ -336,7 +311,6 @@ def test_workers_have_ended_when_files_are_written_and_the_store_is_still_locked
 
 def test_shards_and_folders_that_hold_no_run_are_refused(here: Path) -> None:
     part = run("part", shard="1/2")
-    assert part.outcome is not None
     assert len(part.outcome.cells) == 9
     with pytest.raises(BetabenchError, match="summary"):
         _ = part.results

@@ -27,6 +27,7 @@ from benchmark.experiment.store import Store
 from benchmark.text.terminal import Steps, pace
 from benchmark.text.writing import figure_formats
 from tests.helpers.engines import InProcess
+from tests.helpers.protocol import file_of
 
 ROOT = Path(__file__).resolve().parent.parent
 
@@ -49,6 +50,21 @@ technique = "none"
 [[techniques]]
 technique = "{other}"
 """
+
+
+def experiment(name: str = "first", other: str = "massaging", seed: int = 3) -> str:
+    """Return an experiment of twelve cells."""
+    return file_of(
+        name=name,
+        seed=seed,
+        repetitions=3,
+        betas=[0.0, 0.5],
+        train_rows=300,
+        classifiers=["naive_bayes"],
+        datasets=["compas"],
+        techniques=["none", other],
+    )
+
 
 BAD = """
 from benchmark.techniques import PreProcessing, Prepared, register
@@ -74,7 +90,7 @@ def unread(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def run(name: str = "first", *more: str, other: str = "massaging", seed: int = 3, output: str = "out") -> int:
-    Path(f"{name}.toml").write_text(EXPERIMENT.format(name=name, other=other, seed=seed))
+    Path(f"{name}.toml").write_text(experiment(name, other, seed))
     words = ["run", "--experiment", f"{name}.toml", "--offline", "--no-figures", "--output", output]
     return main([*words, *more])
 
@@ -257,7 +273,7 @@ def test_a_part_of_an_experiment_gets_a_folder_of_its_own(
     here: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     """Numbers are taken over from the folder that it left alone, unless that has none: as committed ones."""
-    Path("first.toml").write_text(EXPERIMENT.format(name="first", other="massaging", seed=3))
+    Path("first.toml").write_text(experiment())
     words = ["run", "--experiment", "first.toml", "--offline", "--no-figures"]
     results = Path("results")
     for more, where, computed in (
@@ -337,7 +353,7 @@ def test_unlike_shards_are_named_when_they_are_merged(here: Path, capsys: pytest
 class Mixed(InProcess):
     """An engine that has met two kinds of processors."""
 
-    processors = ({"cpu": "abacus"}, {"cpu": "slide rule"})  # type: ignore[assignment]
+    processors = ({"cpu": "abacus"}, {"cpu": "slide rule"})
 
 
 @pytest.mark.nightly
@@ -372,7 +388,7 @@ def python(*words: str, script: str = "") -> subprocess.CompletedProcess[str]:
 
 @pytest.mark.nightly
 def test_an_unguarded_script_is_told_what_to_do(here: Path) -> None:
-    (here / "first.toml").write_text(EXPERIMENT.format(name="first", other="repair", seed=3))
+    (here / "first.toml").write_text(experiment(other="repair"))
     (here / "script.py").write_text("import numpy" + UNGUARDED)  # else workers would be forked off the script
     error = python("script.py").stderr
     told, ended = error.splitlines()
@@ -384,7 +400,7 @@ def test_an_unguarded_script_is_told_what_to_do(here: Path) -> None:
 @pytest.mark.nightly
 @pytest.mark.parametrize("how", [("-",), ("-c", UNGUARDED)], ids=["stdin", "-c"])
 def test_a_script_without_a_file_runs(here: Path, how: tuple[str, ...]) -> None:
-    (here / "first.toml").write_text(EXPERIMENT.format(name="first", other="repair", seed=3))
+    (here / "first.toml").write_text(experiment(other="repair"))
     done = python(*how, script=UNGUARDED)
     assert done.stderr == ""
     assert "12 cells, 12 of them computed now" in done.stdout

@@ -1,6 +1,5 @@
 """A real Dask cluster of two worker processes on this machine."""
 
-import contextlib
 import functools
 import math
 import multiprocessing
@@ -10,7 +9,6 @@ import socket
 import subprocess
 import sys
 import time
-import types
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
@@ -31,35 +29,25 @@ from benchmark.report.folder import write_run_folder
 from benchmark.techniques import load_plugin
 from tests.helpers.engines import InProcess
 from tests.helpers.pool import Handler, by_block  # a module that loads quickly
+from tests.helpers.protocol import file_of
 
 dask = pytest.importorskip("dask", reason="needs the extra betabench[cluster]")
 distributed = pytest.importorskip("distributed", reason="needs the extra betabench[cluster]")
 
-from benchmark.experiment.dask_engine import Cluster, DaskEngine, connected, started  # noqa: E402
+from benchmark.experiment.dask_engine import DaskEngine, connected  # noqa: E402
 
 pytestmark = pytest.mark.slow
 
-EXPERIMENT = """
-name = "spread"
-title = "Twelve samples"
-seed = 11
-repetitions = 6
-betas = [0.0, 0.5]
-paired_betas = true
-train_rows = 2000
-metrics = ["paper", "auc_gap", "restoration"]
-[[datasets]]
-card = "compas"
-baseline = "none"
-[[datasets.bias]]
-edits = [{ attribute = "race", group = "African-American" }]
-[[techniques]]
-technique = "none"
-[[techniques]]
-technique = "uniform_sampling"
-[[techniques]]
-technique = "reject_option"
-"""
+EXPERIMENT = file_of(
+    seed=11,
+    repetitions=6,
+    betas=[0.0, 0.5],
+    paired_betas=True,
+    train_rows=2000,
+    metrics=["paper", "auc_gap", "restoration"],
+    datasets=["compas"],
+    techniques=["none", "uniform_sampling", "reject_option"],
+)
 
 
 @pytest.fixture(scope="module")
@@ -188,7 +176,7 @@ def test_a_run_that_is_over_leaves_no_process_and_ends_blocks_after_the_running_
         running = DaskEngine(other).run([Task(0, ("process",)), Task(1, cells)], Handler, limits=Limits(600))
         ((_, _, pid),) = next(running)
         if how == "left":
-            running.close()  # type: ignore[attr-defined]
+            running.close()
     del running
     wait_until(
         lambda: (
@@ -261,17 +249,7 @@ def alive(pid: int) -> bool:
 def test_what_keeps_a_process_from_starting_is_told_here(client: Any, tmp_path: Path) -> None:
     make_handler = functools.partial(load_plugin, str(tmp_path / "nowhere.py"))
     with pytest.raises(PluginError, match=r"nowhere\.py.*no such file"):
-        list(DaskEngine(client).run([Task(0, (1,))], make_handler, limits=Limits(5)))  # type: ignore[arg-type]
-
-
-@pytest.mark.nightly
-def test_workers_that_do_not_know_the_handler_are_refused(client: Any) -> None:
-    module = types.ModuleType("only_here")
-    exec("class Handler:\n    pass", module.__dict__)
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setitem(sys.modules, "only_here", module)
-        with pytest.raises(ExperimentError, match=r"same version of betabench.*only_here"):
-            list(DaskEngine(client).run([Task(0, (1,))], module.Handler, limits=Limits(5)))
+        list(DaskEngine(client).run([Task(0, (1,))], make_handler, limits=Limits(5)))
 
 
 @pytest.mark.nightly
@@ -299,38 +277,11 @@ def test_a_cluster_of_a_file_is_started_and_ended(tmp_path: Path) -> None:
     assert found == {0: [(0, 1), (0, 2)]}
     with pytest.raises(OSError, match="refused"):
         socket.create_connection((host, int(port)), timeout=5).close()
-
-
-@pytest.mark.nightly
-def test_a_batch_scheduler_gets_the_arguments_and_the_number_of_jobs(
-    client: Any, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    told: list[object] = []
-
-    class SLURMCluster(contextlib.AbstractContextManager["SLURMCluster"]):
-        def __init__(self, *, queue: str, cores: int) -> None:
-            told.append((queue, cores))
-
-        def scale(self, **numbers: int) -> None:
-            told.append(numbers)
-
-        def __exit__(self, *_: object) -> None:
-            told.append("closed")
-
-    module = types.ModuleType("dask_jobqueue")
-    module.SLURMCluster = SLURMCluster  # type: ignore[attr-defined]
-    monkeypatch.setitem(sys.modules, "dask_jobqueue", module)
-    monkeypatch.setattr(
-        "benchmark.experiment.dask_engine.Client",
-        lambda cluster, **_: distributed.Client(client.scheduler.address, set_as_default=False),
-    )
-    declared = Cluster(cluster="SLURMCluster", jobs=20, arguments={"queue": "short", "cores": 4})
-    with started(declared) as engine:
-        assert told == [("short", 4), {"jobs": 20}]
-        assert run(engine._client, [Task(0, (7,))]) == {0: [(0, 7)]}
-    assert told[-1] == "closed"
-    wrong = Cluster(cluster="SLURMCluster", jobs=20, arguments={"queue": "short", "nodes": 4})
-    with pytest.raises(ExperimentError, match=r"SLURMCluster cannot be started.*nodes"), started(wrong):
+    file.write_text('cluster = "LocalCluster"\njobs = 1\narguments.nodes = 4\n')
+    with (
+        pytest.raises(ExperimentError, match=r"LocalCluster cannot be started.*nodes"),
+        open_engine(workers=1, cluster=file),
+    ):
         pass
 
 

@@ -265,7 +265,7 @@ def test_a_technique_that_raises_says_what_and_its_neighbours_are_untouched(
     monkeypatch.setattr(type(broken), "_prepare", lambda self, train, tools: 1 / 0)
     (block, cells), *_ = planned_cells(found)
     none, massaging, repair = evaluator(block, cells)
-    line = inspect.currentframe().f_lineno - 3  # type: ignore[union-attr]
+    line = inspect.currentframe().f_lineno - 3
     expected_reason = f"ZeroDivisionError: division by zero (file test_evaluate.py, line {line})"
     assert (massaging.status, massaging.reason) == ("failed", expected_reason)
     assert none.metrics == expected[0.0, 0, "none"].metrics
@@ -311,7 +311,7 @@ def test_what_a_technique_finds_out_while_it_trains_is_a_reason(monkeypatch: pyt
     assert (massaging.status, massaging.reason) == ("skipped", "there is nothing to do.")
 
 
-class Uncertain(LogisticRegression):  # type: ignore[misc]
+class Uncertain(LogisticRegression):
     """A classifier that has no score for its last row."""
 
     def predict_proba(self, X: Any) -> np.ndarray:
@@ -387,7 +387,7 @@ def test_a_technique_and_a_classifier_that_do_not_fit_are_skipped(
 def test_a_metric_that_fails_is_named_and_takes_nothing_else_down(
     monkeypatch: pytest.MonkeyPatch, value: object
 ) -> None:
-    broken = dataclasses.replace(get_metric("accuracy"), compute=value)  # type: ignore[arg-type]
+    broken = dataclasses.replace(get_metric("accuracy"), compute=value)
     monkeypatch.setitem(metric_base._REGISTRY._items, "accuracy", broken)
     evaluator = Evaluator(found := prepared())
     (block, cells), *_ = planned_cells(found)

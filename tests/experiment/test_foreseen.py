@@ -29,7 +29,7 @@ def test_repetitions_that_show_no_technique_to_help() -> None:
 
 def small(*techniques: str, **changes: object) -> ExpandedExperiment:
     given = {"datasets": [{"card": "compas"}], "betas": [0.5], "classifiers": ["c45"], **changes}
-    return expand(Experiment(techniques=techniques, **given))  # type: ignore[arg-type]
+    return expand(Experiment(techniques=techniques, **given))
 
 
 def test_a_package_that_is_not_installed(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -135,7 +135,6 @@ def test_decisions_are_counted_beside_both_clean_models(tmp_path: Path) -> None:
             truth[bias, block.repetition] = {test: own.truth for test, own in fold.tests.items()}
             for cell in cells:
                 (packed,) = (found.rows for found in store.read([cell.key], predictions=True))
-                assert packed is not None
                 n_rows = {(0, ORIGINAL): len(fold.tests[ORIGINAL].truth)}
                 place = bias, block.level, block.repetition, cell.classifier, cell.technique
                 accepted[place] = unpack(packed, n_rows)[0, ORIGINAL].predicted
@@ -223,7 +222,6 @@ def test_what_cannot_be_reached_has_a_reason(folder: Path) -> None:
 def test_what_is_read_back_keeps_worlds_apart(folder: Path) -> None:
     run, names = read_frames(folder), {"label", "label+hidden_0.15", "label+hidden_0.4"}
     assert {scenario.bias for scenario in run.scenarios} == names
-    assert run.decisions is not None
     assert set(run.decisions["bias"]) == names
     again = run.manifest.in_files(run.results)
     assert set(again["hidden"]) == {0.0, 0.15, 0.4}
@@ -264,7 +262,6 @@ def test_the_model_without_hidden_bias_is_counted_fold_by_fold(
     asked = {**GIVEN, "bias": bias, "doses": [0.1], "hidden": [0.1], **split}
     run = benchmark.run(Experiment(**asked), output=here, figures=False, progress=False)
     frames = read_frames(run.folder)
-    assert frames.decisions is not None
     in_truth = frames.decisions[frames.decisions["test"] == TRUTH]
     people = in_truth[(in_truth["technique"] == "none") & (in_truth["level"] == 0)]
     values = []  # of each fold
@@ -289,7 +286,6 @@ def test_without_hidden_bias_files_are_as_they_were(here: Path) -> None:
         assert "hidden" not in pd.read_csv(run.folder / f"{name}.csv").columns
     assert "test" not in pd.read_csv(run.folder / "decisions.csv").columns
     decisions = read_frames(run.folder).decisions
-    assert decisions is not None
     assert set(decisions["test"]) == {ORIGINAL}
 
 

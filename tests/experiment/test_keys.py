@@ -49,6 +49,7 @@ from benchmark.experiment.tune import TuningEvaluator
 from benchmark.models import Derived, Free, Option
 from benchmark.runs.comparison import earlier_results
 from benchmark.runs.manifest import settings_of
+from tests.helpers.cards import POINTS, YEARS, card_of
 from tests.helpers.marks import nightly_but
 from tests.helpers.protocol import computed as compute_again
 from tests.helpers.protocol import keys as keys_of
@@ -56,23 +57,16 @@ from tests.helpers.protocol import keys as keys_of
 Content = dict[str, Any]
 Place = tuple[str, str, float, int, str, str]
 
-CARD = """
-name = "jobs"
-title = "Jobs"
-label = "hired"
-favorable_label = "yes"
-sensitive_feature = "sex"
-deprived_group = "f"
-source = { format = "csv", files = [{ path = "jobs.csv" }] }
-score = { column = "points", threshold = 50, minimum = 0, maximum = 100 }
-[columns]
-years = { kind = "numeric", numbers = true, bins = [0, 5, inf], states = ["few", "many"] }
-level = { kind = "numeric", numbers = true, bins = [0, 40, 60, 100], states = ["low", "middle", "high"] }
-town = { kind = "categorical", states = ["north", "south", "west"] }
-race = { kind = "categorical", states = ["a", "b", "c"] }
-sex = { kind = "categorical", states = ["m", "f"] }
-hired = { kind = "categorical", states = ["no", "yes"] }
-"""
+COLUMNS = {
+    "years": YEARS,
+    "level": POINTS,
+    "town": "north south west",
+    "race": "a b c",
+    "sex": "m f",
+    "hired": "no yes",
+}
+SCORE = 'score = { column = "points", threshold = 50, minimum = 0, maximum = 100 }'
+CARD = card_of("jobs", "hired=yes", "sex=f", COLUMNS, SCORE)
 
 PROTOCOLS: dict[str, Content] = {
     "network": {},
@@ -658,15 +652,14 @@ class _Optional(Experiment):
 
     lots: Option[int] = 0
     noted: Free[str] = ""
-    datasets: Derived[tuple[_Dataset, ...]]  # type: ignore[assignment]
-    techniques: Derived[tuple[_Technique, ...]]  # type: ignore[assignment]
-    classifiers: Derived[tuple[_Classifier, ...]]  # type: ignore[assignment]
+    datasets: Derived[tuple[_Dataset, ...]]
+    techniques: Derived[tuple[_Technique, ...]]
+    classifiers: Derived[tuple[_Classifier, ...]]
 
 
 def found(folder: Path, experiment: Experiment) -> tuple[tuple[str, ...], bool]:
     """Return how the results in a folder differ from an experiment, and whether some would be lost."""
     earlier = earlier_results(folder, experiment, {})
-    assert earlier is not None
     return earlier.differing, earlier.lost
 
 

@@ -16,34 +16,19 @@ from benchmark.errors import StoreError
 from benchmark.experiment.store import CellResult, MetricValue, Store
 from benchmark.techniques import Convergence
 from tests.helpers.cells import cell as plain_cell
+from tests.helpers.protocol import file_of
 
-EXPERIMENT = """
-name = "parts"
-title = "Six samples of two datasets, kept scores, and a technique without any"
-seed = 3
-repetitions = 3
-betas = [0.0, 0.5]
-train_rows = 500
-metrics = ["paper", "auc_gap", "auc"]
-headline = ["discrimination", "auc_gap"]
-[[datasets]]
-card = "compas"
-baseline = "none"
-[[datasets.bias]]
-edits = [{ attribute = "race", group = "African-American" }]
-[[datasets]]
-card = "dutch"
-baseline = "none"
-[[datasets.bias]]
-edits = [{ attribute = "sex", group = "2" }]
-[[techniques]]
-technique = "none"
-[[techniques]]
-technique = "repair"
-parameters = { level = 0.5 }
-[[techniques]]
-technique = "reject_option"
-"""
+# Six samples of two datasets, kept scores, and a technique without any.
+EXPERIMENT = file_of(
+    name="parts",
+    repetitions=3,
+    betas=[0.0, 0.5],
+    train_rows=500,
+    metrics=["paper", "auc_gap", "auc"],
+    headline=["discrimination", "auc_gap"],
+    datasets=["compas", "dutch"],
+    techniques=["none", {"technique": "repair", "parameters": {"level": 0.5}}, "reject_option"],
+)
 
 
 def cell(key: str, **changes: object) -> CellResult:

@@ -27,23 +27,16 @@ from benchmark.experiment.prepare import prepare_experiment
 from benchmark.experiment.prepared import PreparedExperiment
 from benchmark.experiment.store import CellResult
 from benchmark.techniques import Tools, get_technique, list_techniques
+from tests.helpers.cards import POINTS, YEARS, card_of
 
-CARD = """
-name = "jobs"
-title = "Jobs"
-label = "hired"
-favorable_label = "yes"
-sensitive_feature = "sex"
-deprived_group = "f"
-missing = "unknown"
-source = { format = "csv", files = [{ path = "jobs.csv" }] }
-[columns]
-years = { kind = "numeric", numbers = true, bins = [0, 5, inf], states = ["few", "many"] }
-score = { kind = "numeric", numbers = true, bins = [0, 40, 60, 100], states = ["low", "middle", "high"] }
-town = { kind = "categorical", states = ["north", "south", "west"] }
-sex = { kind = "categorical", states = ["m", "f"] }
-hired = { kind = "categorical", states = ["no", "yes"] }
-"""
+COLUMNS = {
+    "years": YEARS,
+    "score": POINTS,
+    "town": "north south west",
+    "sex": "m f",
+    "hired": "no yes",
+}
+CARD = card_of("jobs", "hired=yes", "sex=f", COLUMNS, 'missing = "unknown"')
 LOGISTIC = {"classifier": "logistic_regression", "name": "numbers", "encoding": "numbers"}
 BOTH = [LOGISTIC, {"classifier": "logistic_regression", "name": "bins"}]
 REDRAWN = {"kind": "measurement", "column": "score", "rate": "beta"}
@@ -107,26 +100,23 @@ def accuracy(cell: CellResult) -> float:
 
 
 def numbers_of(table: Table, column: str = "score") -> np.ndarray:
-    assert table.numbers is not None
     return table.numbers.of(column)
 
 
 def test_real_rows_have_their_own_numbers(card: str) -> None:
     made = prepared(card, **SPLIT)
     (data,) = made.datasets.values()
-    assert data.numbers is not None
     assert data.test.numbers is None
     drawn = fold(made)
     train, test = parts_of(made)
     for table, rows in ((drawn.train, train), (drawn.tests[ORIGINAL].seen, test)):
-        assert table.numbers is not None
         np.testing.assert_array_equal(table.numbers.values, data.numbers.values[rows])
     assert np.isnan(numbers_of(drawn.train)).sum() > 0
     # Wrong labels and rows that are left out leave the others' numbers with their rows.
     biased = fold(prepared(card, bias={"kind": "malicious_selection"}, **SPLIT), 1.0).train
     pairs = {tuple(row) for row in np.column_stack([data.test.codes[:, :4], data.numbers.values]).tolist()}
     known = ~np.isnan(numbers_of(biased))
-    kept = np.column_stack([biased.codes[:, :4], biased.numbers.values])[known]  # type: ignore[union-attr]
+    kept = np.column_stack([biased.codes[:, :4], biased.numbers.values])[known]
     assert 0 < len(kept) < len(drawn.train)
     assert {tuple(row) for row in kept.tolist()} <= pairs
 
@@ -152,7 +142,6 @@ def test_network_rows_draw_within_their_bins(card: str, split_by: dict[str, floa
     made = prepared(card, train_rows=4000, **split_by)
     (data,) = made.datasets.values()
     drawn = fold(made)
-    assert data.numbers is not None
     known = np.arange(len(data.test))
     if split_by:
         known, test = parts_of(made)
@@ -166,10 +155,7 @@ def test_network_rows_draw_within_their_bins(card: str, split_by: dict[str, floa
     # Whichever process draws them, in whatever order, they are the same, and other levels' are others.
     copy = pickle.loads(pickle.dumps(made))
     other = fold(copy, 1.0).train
-    assert other.numbers is not None
     again = fold(copy).train
-    assert again.numbers is not None
-    assert drawn.train.numbers is not None
     assert again.numbers.digest == drawn.train.numbers.digest != other.numbers.digest
 
 

@@ -201,7 +201,6 @@ def test_every_frame_names_ones_own_learner(folder: Path, statistics: RunStatist
         assert set(frame["classifier"]) == set(TRAINED)
         assert set(frame["baseline"]) == {"none"}
     gaps = read_optional(folder, "groups")
-    assert gaps is not None
     gaps = gaps[(gaps["group"] == GAP) & (gaps["attribute"] == "sex") & (gaps["metric"] == "accepted")]
     means = gaps.groupby(["technique", "classifier", "level"])["value"].mean()
     for row in statistics.groups.query("attribute == 'sex' and metric == 'accepted'").itertuples():
@@ -285,7 +284,6 @@ def test_unconstrained_learners_ignore_what_is_switched_off(name: str) -> None:
     if name == "adversarial":
         pytest.importorskip("torch")
     own = list_techniques()[name].unconstrained
-    assert own is not None
 
     def answers(technique: Technique) -> np.ndarray:
         tools = Tools(

@@ -60,7 +60,6 @@ def prepared(card: Path, **fields: Any) -> PreparedExperiment:
 
 def dataset_of(of: PreparedExperiment) -> tuple[PreparedDataset, Persons]:
     data = of.datasets["visits"]
-    assert data.persons is not None
     return data, data.persons
 
 
@@ -79,8 +78,6 @@ def test_no_person_is_on_both_sides(card: Path, plan: str) -> None:
         if plan == "folds":
             assert sorted(np.concatenate([test for _, test in parts])) == list(range(len(data.test)))
     for fold in folds(of):
-        assert fold.test_rows is not None
-        assert fold.before_bias is not None
         trained = fold.before_bias if fold.after_bias is None else fold.after_bias
         assert not {*persons.numbers[trained]} & {*persons.numbers[fold.test_rows]}
         assert "patient_nbr" not in fold.train.schema.names
@@ -119,7 +116,6 @@ def test_a_bootstrap_draws_persons(card: Path) -> None:
     (_, persons), block = dataset_of(of), Block("visits", "label", 0.0, 0)
     (fold,) = folds(of, 0.0)
     (refit,) = Evaluator(of)._refitted(block, [fold], "clean")
-    assert fold.after_bias is not None
     found: dict[bytes, set[int]] = {}
     for row, person in zip(fold.train.codes, persons.numbers[fold.after_bias], strict=True):
         found.setdefault(row.tobytes(), set()).add(int(person))
@@ -143,7 +139,6 @@ def test_settings_are_chosen_on_other_persons(card: Path) -> None:
     for level in (0.0, 0.5):
         (fold,) = folds(of, level)
         held_out, clean = validation_rows(data, Block("visits", "label", level, 0), fold)
-        assert fold.after_bias is not None
         validated, trained = (persons.numbers[fold.after_bias[rows]] for rows in (held_out, ~held_out))
         assert len(validated)
         assert not {*validated} & {*trained}
@@ -152,7 +147,6 @@ def test_settings_are_chosen_on_other_persons(card: Path) -> None:
 
 def test_a_sample_has_whole_persons(card: Path) -> None:
     origin = SampleSource.find(load_card(card), Sources(offline=True), real=True)
-    assert origin.persons is not None
     bias = make_bias("label")
 
     def sampled(rows: int | None) -> int:

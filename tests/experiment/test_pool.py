@@ -32,7 +32,7 @@ OTHERS: set[psutil.Process] = set()
 @pytest.fixture(autouse=True)
 def _own_server(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     """Fork workers from a server that imports nothing, and that writes where the test does."""
-    server: Any = forkserver._forkserver  # type: ignore[attr-defined]
+    server: Any = forkserver._forkserver
     monkeypatch.setattr(pool, "PRELOADED", ())
     server._stop()
     resource_tracker.ensure_running()
@@ -106,7 +106,7 @@ def test_workers_that_cannot_start_are_an_error_not_a_thousand_crashes(
 ) -> None:
     tasks = [Task(0, (1,))]
     with pytest.raises(ExperimentError, match="could not start"):
-        list(run_tasks(tasks, functools.partial(Unstartable), n_workers=1, limits=Limits(5)))  # type: ignore[arg-type]
+        list(run_tasks(tasks, functools.partial(Unstartable), n_workers=1, limits=Limits(5)))
     assert "no such library" in capfd.readouterr().err
     assert nothing_is_left()
 
@@ -114,7 +114,7 @@ def test_workers_that_cannot_start_are_an_error_not_a_thousand_crashes(
 def test_leaving_early_ends_the_workers() -> None:
     running = run_tasks([Task(b, (1,)) for b in range(50)], Handler, n_workers=2, limits=Limits(30))
     next(iter(running))
-    running.close()  # type: ignore[attr-defined]
+    running.close()
     assert nothing_is_left()
 
 
@@ -124,7 +124,7 @@ def test_what_is_finished_is_delivered_while_a_later_cell_of_its_block_runs() ->
         Finished(0, 1, (0, 1)),
         Finished(0, 2, (0, 2)),
     ]
-    running.close()  # type: ignore[attr-defined]
+    running.close()
     assert nothing_is_left()
 
 
@@ -165,7 +165,6 @@ def test_memory_is_that_of_a_process_and_of_all_that_it_started() -> None:
     with subprocess.Popen(
         [sys.executable, "-c", child], stdin=subprocess.PIPE, stdout=subprocess.PIPE
     ) as one:
-        assert one.stdout is not None
         one.stdout.readline()
         assert 128 < pool._MemoryMeter().held(one.pid) < 128 + 100
         one.communicate(b"\n")
@@ -271,7 +270,7 @@ def test_what_workers_are_forked_from_may_be_killed_and_no_cell_is_to_blame() ->
     cells = (1, "hold a little", 2, "die", 3)
     running = run_tasks([Task(0, cells), Task(1, (4,))], Handler, n_workers=1, limits=Limits(60))
     found = list(next(iter(running)))
-    os.kill(forkserver._forkserver._forkserver_pid, signal.SIGKILL)  # type: ignore[attr-defined]
+    os.kill(forkserver._forkserver._forkserver_pid, signal.SIGKILL)
     found += [finished for batch in running for finished in batch]
     (*before, died, after), *others = by_block([found]).values()
     assert isinstance(died, Failure)
@@ -303,7 +302,6 @@ def test_workers_may_be_forks_of_the_run_and_end_with_it() -> None:
     command = [sys.executable, "-c", FORKED]
     subprocess.run(command, check=True)
     with subprocess.Popen([*command, "wait"], stdin=subprocess.PIPE, stdout=subprocess.PIPE) as one:
-        assert one.stdout is not None
         workers = list(map(int, one.stdout.readline().split()))
         assert all(map(alive, workers))
         one.kill()

@@ -64,7 +64,6 @@ def test_counts_are_those_of_the_decisions(fields: dict[str, Any], tmp_path: Pat
             n_rows = {(i, ORIGINAL): len(fold.tests[ORIGINAL].truth) for i, fold in enumerate(folds)}
             for cell in cells:
                 (packed,) = (found.rows for found in store.read([cell.key], predictions=True))
-                assert packed is not None
                 for (i, _), answers in unpack(packed, n_rows).items():
                     place = block.level, block.repetition, i, cell.classifier, cell.technique
                     accepted[place] = answers.predicted

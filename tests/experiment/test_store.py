@@ -92,7 +92,6 @@ print("ready", flush=True)
 time.sleep(600)
 """
     process = subprocess.Popen([sys.executable, "-c", script], stdout=subprocess.PIPE, text=True)
-    assert process.stdout is not None
     assert process.stdout.readline() == "ready\n"
     with pytest.raises(StoreError, match="Another run"):
         Store(path)

@@ -153,7 +153,7 @@ def test_what_is_told_has_the_stated_errors() -> None:
     planted, fold, y = BiasEffect("label", (0.3, 0.5), (0.4, 0.6)), None, None
 
     def numbers(technique: str, **fields: Any) -> dict[str, Any]:
-        (known,) = told(Telling(**fields), get_technique(technique), planted, fold, y, 0)  # type: ignore[arg-type]
+        (known,) = told(Telling(**fields), get_technique(technique), planted, fold, y, 0)
         return vars(known)
 
     assert numbers("gap_weights", fact="gap") == {"kind": "label", "gap": pytest.approx(0.1)}
@@ -189,7 +189,7 @@ def test_facts_of_what_people_judged(data_dir: Path) -> None:
     fold = fold_of(made, block_of(made, 1.0))
     refusals = get_technique("refusal_weights")
     for known in told(Telling(fact="refusals"), refusals, planted, fold, data.test.y, 3):
-        positions = fold.after_bias[known.refusals.rows]  # type: ignore[index]
+        positions = fold.after_bias[known.refusals.rows]
         assert (known.refusals.favorable == data.test.y[positions]).all()
     assert cell_of(made, "refusal_weights", 1.0).status == "ok"
 
@@ -327,7 +327,7 @@ def test_another_truth_changes_nothing_for_whom_it_is_not_told(monkeypatch: pyte
         def change(own: Any, technique: Any, planted: BiasEffect, fold: Split, true: Any, seed: int) -> Any:
             looked_at = np.zeros(len(true), dtype=bool)
             for known in told(own, technique, planted, fold, true, seed):
-                looked_at[fold.after_bias[known.refusals.rows]] = True  # type: ignore[index]
+                looked_at[fold.after_bias[known.refusals.rows]] = True
             assert 50 < looked_at.sum() < len(looked_at) / 2
             true = np.where(looked_at == drawn, ~true, true)
             return BiasEffect("selection", (0.1, 0.1), (0.9, 0.9)), fold, true

@@ -374,7 +374,6 @@ def test_a_run_that_was_cut_off_ends_with_the_same_files(
 
 def test_what_was_chosen_is_in_a_file(folder: Path, cells: dict[tuple[float, str], CellResult]) -> None:
     tuning = read_optional(folder, "tuning")
-    assert tuning is not None
     for row in tuning.itertuples():
         cell = cells[row.level, row.technique]
         found = {m.metric: m.value for m in cell.metrics}

@@ -58,7 +58,6 @@ def brute_force(table: Table, score: np.ndarray, gap: float) -> float:
 def test_thresholds_are_the_best_of_all_pairs(seed: int) -> None:
     table, score = people(seed)
     rules = Thresholds.chosen(table, score)
-    assert rules is not None
     own = [(score[rows] > 0.5).mean() for rows in (table.deprived, ~table.deprived)]
     # The training rows take the place of test rows: what is expected there is what was optimized.
     rows = TestRows(table.hide_label(), table)
@@ -75,7 +74,6 @@ def test_labels_of_test_rows_choose_nothing() -> None:
     poisoned = Table(SCHEMA, np.column_stack([test.codes[:, 0], 1 - test.codes[:, 1]]))
     said = Answers(tested > 0.5, tested)
     rules = Thresholds.chosen(train, score)
-    assert rules is not None
     found = [rules.points(TestRows(own.hide_label(), own), said) for own in (test, poisoned)]
     np.testing.assert_array_equal(found[0][1], found[1][1])
     np.testing.assert_allclose(found[0][0], 1 - found[1][0])
@@ -84,7 +82,6 @@ def test_labels_of_test_rows_choose_nothing() -> None:
 def test_expected_values_are_means_over_lots() -> None:
     (train, score), (test, tested) = people(5, 40), people(6, 30, levels=9)
     rules = Thresholds.chosen(train, score)
-    assert rules is not None
     accuracy, discrimination = rules.points(
         TestRows(test.hide_label(), test), Answers(tested > 0.5, tested), balanced=False
     )

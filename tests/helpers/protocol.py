@@ -18,7 +18,14 @@ from benchmark.experiment.prepared import PreparedExperiment
 from benchmark.experiment.run import Outcome, compute
 from benchmark.experiment.store import CellResult, Store
 from benchmark.experiment.tune import TuningEvaluator
+from benchmark.text.words import toml
 from tests.helpers.engines import InProcess
+
+
+def file_of(**fields: Any) -> str:
+    """Return the content of an experiment file with these fields."""
+    given = {"name": "experiment", "title": "Experiment", "seed": 3, **fields}
+    return "".join(f"{name} = {toml(value)}\n" for name, value in given.items())
 
 
 def made(plugins: Iterable[str] = (), **fields: Any) -> PreparedExperiment:
