@@ -9,7 +9,6 @@ import time
 from collections.abc import Iterator
 from multiprocessing import forkserver, resource_tracker
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import psutil
@@ -29,16 +28,24 @@ OTHERS: set[psutil.Process] = set()
 """What tests of other files have left running, and what starts workers."""
 
 
-@pytest.fixture(autouse=True)
-def _own_server(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
-    """Fork workers from a server that imports nothing, and that writes where the test does."""
-    server: Any = forkserver._forkserver
-    monkeypatch.setattr(pool, "PRELOADED", ())
-    server._stop()
-    resource_tracker.ensure_running()
-    OTHERS.update(psutil.Process().children(recursive=True))
-    yield
-    server._stop()  # it waits until all workers have ended
+@pytest.fixture(scope="module", autouse=True)
+def _own_server() -> Iterator[None]:
+    """Fork workers from a server that has imported what they do."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(pool, "PRELOADED", ("tests.helpers.pool",))
+        forkserver._forkserver._stop()
+        resource_tracker.ensure_running()
+        OTHERS.update(psutil.Process().children(recursive=True))
+        yield
+        forkserver._forkserver._stop()  # it waits until all workers have ended
+
+
+@pytest.fixture
+def written(capfd: pytest.CaptureFixture[str]) -> Iterator[pytest.CaptureFixture[str]]:
+    """Fork workers from a server that writes where the test does."""
+    forkserver._forkserver._stop()
+    yield capfd
+    forkserver._forkserver._stop()
 
 
 def nothing_is_left() -> bool:
@@ -102,12 +109,12 @@ def test_workers_use_one_thread_and_the_parents_environment_is_left_alone(
 
 
 def test_workers_that_cannot_start_are_an_error_not_a_thousand_crashes(
-    capfd: pytest.CaptureFixture[str],
+    written: pytest.CaptureFixture[str],
 ) -> None:
     tasks = [Task(0, (1,))]
     with pytest.raises(ExperimentError, match="could not start"):
         list(run_tasks(tasks, functools.partial(Unstartable), n_workers=1, limits=Limits(5)))
-    assert "no such library" in capfd.readouterr().err
+    assert "no such library" in written.readouterr().err
     assert nothing_is_left()
 
 
@@ -172,20 +179,20 @@ def test_memory_is_that_of_a_process_and_of_all_that_it_started() -> None:
 
 
 def test_what_cells_print_goes_nowhere_and_what_they_complain_of_is_seen(
-    capfd: pytest.CaptureFixture[str],
+    written: pytest.CaptureFixture[str],
 ) -> None:
     assert run([Task(0, ("print",))]) == {0: ["printed"]}
-    out, err = capfd.readouterr()
+    out, err = written.readouterr()
     assert out == ""
     assert err == "on standard error\n"
 
 
 @posix
-def test_folder_environment_streams_and_alarms_are_put_back(capfd: pytest.CaptureFixture[str]) -> None:
+def test_folder_environment_streams_and_alarms_are_put_back(written: pytest.CaptureFixture[str]) -> None:
     ((before, (after, *seen)),) = run([Task(0, ("disturb", "look round"))]).values()
     assert before == after, "what can be put back costs no process"
     assert seen == [Path.cwd(), None, os.environ["PATH"], np.geterr()]
-    assert capfd.readouterr() == ("", "hello\n")
+    assert written.readouterr() == ("", "hello\n")
 
 
 @pytest.mark.nightly
@@ -224,9 +231,9 @@ def alive(pid: int) -> bool:
 
 @pytest.mark.nightly
 @posix
-def test_a_fork_that_comes_back_gives_no_second_answer(capfd: pytest.CaptureFixture[str]) -> None:
+def test_a_fork_that_comes_back_gives_no_second_answer(written: pytest.CaptureFixture[str]) -> None:
     assert run([Task(0, ("fork", 1, "fork", 2))], n_workers=1)[0] == ["forked", (0, 1), "forked", (0, 2)]
-    assert capfd.readouterr() == ("", "")
+    assert written.readouterr() == ("", "")
 
 
 @pytest.mark.nightly
