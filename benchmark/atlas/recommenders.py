@@ -208,7 +208,7 @@ def _fit(design: Array, gain: Array, weights: Array, target: Array) -> Array:
 
 
 DOSE = 0.10
-"""The dose of claims and of the primary question; other doses stand beside it."""
+"""The dose of claims and of the primary question; others stand beside it."""
 
 GAP, REFUSALS = "gap", "refusals_50"
 """States of knowledge of the named contrasts: the gap is told, or 50 refusals are looked at again."""

@@ -42,7 +42,7 @@ class Tables:
 
     @cached_property
     def dose_rows(self) -> pd.DataFrame:
-        """The means that advice is fitted on: techniques with planted bias, at doses that are reached."""
+        """The means that advice is fitted on: techniques with planted bias, at each dose that is reached."""
         rows = self._dose_means[self._dose_means["technique"] != REFIT]
         return rows[rows["level"] > 0]
 
@@ -54,7 +54,7 @@ class Tables:
 
     @cached_property
     def refit_rows(self) -> pd.DataFrame:
-        """The means of the refit at the same doses: how far the untreated learner is from itself."""
+        """The means of the refit at the same levels: how far the untreated learner is from itself."""
         return self._dose_means[(self._dose_means["technique"] == REFIT) & (self._dose_means["level"] > 0)]
 
     @property
@@ -80,7 +80,7 @@ class Tables:
 
     @cached_property
     def dose_features(self) -> pd.DataFrame:
-        """The features of data with planted doses, in the first part of the file that has the level."""
+        """The features of data with planted bias, in the first part of the file that has the level."""
         rows = self.features.drop_duplicates(list(LEVEL))
         return rows[rows["unit"] == "dose"]
 

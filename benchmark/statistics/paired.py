@@ -77,8 +77,8 @@ def paired_comparisons(
 
     The result has the columns :data:`COMPARED_COLUMNS`, and one row for each metric and cell of the other
     techniques. ``results/README.md`` explains them at ``comparisons.csv``. Means over the pairs have
-    :func:`~benchmark.statistics.intervals.student_intervals`. With folds, the interval and
-    the test are from single folds, around the same means
+    :func:`~benchmark.statistics.intervals.student_intervals`. With several splits in a repetition,
+    the interval and the test are from single splits, around the same means
     (:meth:`~benchmark.statistics.cells.Cells.distances`). The test is :func:`sign_flip_p_values`, of B
     random patterns if there are more than B, or :func:`corrected_t_p_values` where splits overlap;
     ``p_method`` says which. ``improvement_se`` and ``df`` are the standard error of the improvement,
@@ -95,7 +95,7 @@ def paired_comparisons(
     difference = minus_baseline(cells.values)
     improvement = -minus_baseline(cells.distances(goals))
     overlap = cells.overlaps[rows]
-    # Without folds, these are the same values; with folds, their means over a repetition are.
+    # With one split in a repetition, these are the same values; else their means over it are.
     difference_by_split = minus_baseline(cells.singles)
     by_split = -minus_baseline(cells.distances(goals, of_splits=True))
     n, n_splits = (np.isfinite(values).sum(axis=1) for values in (difference, by_split))

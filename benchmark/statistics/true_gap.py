@@ -90,7 +90,7 @@ def gap_from_rate(rows: int, favorable: int, true: float, people: int | None = N
 def study_of(fact: str, learner: str, gap: float, m: int = 0) -> Any:
     """Return what the study found where such a fact was told, a record of its table; None without a row.
 
-    Of the measured doses and numbers of people it has those nearest to ``gap`` and ``m``. Columns are as
+    Of the measured gaps and numbers of people it has those nearest to ``gap`` and ``m``. Columns are as
     ``studies/told/findings.py`` declares them.
     """
     table = read_once(TOLD_FILE)
