@@ -33,7 +33,7 @@ def add_options(option: Options) -> None:
 def execute(options: argparse.Namespace) -> int:
     from benchmark.bias import list_bias_kinds
     from benchmark.classifiers import make_classifier
-    from benchmark.experiment.examine import VERDICTS, Examiner, examine, registered_in
+    from benchmark.conformance.examine import VERDICTS, Examiner, examine, registered_in
     from benchmark.experiment.pool import Limits
     from benchmark.metrics import list_metrics
     from benchmark.registry import load_plugin
