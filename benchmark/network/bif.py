@@ -7,7 +7,7 @@ comes from the schema that it is read with: names and states are matched to the 
 import itertools
 import re
 import unicodedata
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 
 import numpy as np
@@ -18,10 +18,9 @@ from benchmark.errors import NetworkError
 from benchmark.network.model import Network
 
 _SPELLED = (("<=", "le_"), (">=", "ge_"), ("<", "lt_"), (">", "gt_"))
-_COMMENT = re.compile(r'("[^"]*")|/\*.*?\*/|//[^\n]*', re.DOTALL)
-_LEXEME = re.compile(r'"(?P<quoted>[^"]*)"|(?P<mark>[{}()\[\]|;,])|(?P<word>[^\s{}()\[\]|;,"]+)')
-
-_Lexemes = list[tuple[str, bool]]  # texts, and whether each is a mark: a bracket, a comma and the like
+_VARIABLE = re.compile(r"variable (.+?) \{\s*type discrete \[ \d+ \] \{ (.+?) \};\s*\}")
+_TABLE = re.compile(r"probability \( (.+?)(?: \| (.+?))? \) \{(.*?)\}", re.DOTALL)
+_ROW = re.compile(r"(?:table|\((.*?)\)) ([^;]+);")
 
 
 def _token(text: str, *, named: bool = False) -> str:
@@ -83,16 +82,15 @@ def write_bif(network: Network, path: Path | str, *, name: str = "network") -> N
 
 
 def read_bif(path: Path | str, schema: Schema) -> Network:
-    """Return the network of a BIF file, written by :func:`write_bif` or another program of BIF 0.3.
+    """Return the network of a BIF file in the layout of :func:`write_bif`, which is bnlearn's as well.
 
-    The schema gives meaning to the file's variables and states. Variables may come in any order, and so may
-    the states of a variable and the parents of a table. Names are matched as they are, or by their tokens. A
-    NetworkError means that the file is not BIF, or that its variables, states or tables do not fit the
-    schema.
+    Variables may come in any order, and so may the states of a variable and the parents of a table. Names are
+    matched as they are, or by their tokens. A NetworkError means that the file's variables, states or tables
+    do not fit the schema.
     """
     source = Path(path)
     try:
-        text = _COMMENT.sub(lambda found: found[1] or " ", source.read_text(encoding="utf-8-sig"))
+        text = source.read_text(encoding="utf-8")
     except (OSError, UnicodeDecodeError) as error:
         raise NetworkError(
             f"Cannot read the network file {source}",
@@ -100,155 +98,44 @@ def read_bif(path: Path | str, schema: Schema) -> Network:
             got=str(error),
             remedy="correct the path, or learn the network again with 'betabench learn'",
         ) from error
-    blocks = list(_blocks(text, source))
-    states = {
-        (name := " ".join(_words(head[1:]))): _states(statements, source, name)
-        for head, statements in blocks
-        if head[0] == ("variable", False)
+    states = {name: listed.split(", ") for name, listed in _VARIABLE.findall(text)}
+    position = _matched(source, list(states), schema.names)
+    codes = {
+        name: _matched(source, listed, schema.columns[position[name]].states)
+        for name, listed in states.items()
     }
-    tables: dict[str, tuple[list[str], list[_Lexemes]]] = {}
-    for head, statements in blocks:
-        if head[0] in (("network", False), ("variable", False)):
-            continue
-        child, *given = [" ".join(part) for part in _parts(head[1:], "()|,")] or [""]
-        if child not in states and ("|", True) not in head:  # as older programs write it
-            child, *given = _words(head[1:]) or [""]
-        if head[0] != ("probability", False) or child in tables:
-            raise _misfit(
-                source, "it has an unknown block, or two tables of a variable", f"{head[0][0]} {child}"
-            )
-        tables[child] = given, statements
-    position = _matched(list(states), schema.names)
-    if position is None:
-        known = {*schema.names, *_distinct_tokens(schema.names)}
-        if extra := [name for name in states if name not in known and _token(name) not in known]:
-            raise _misfit(source, "it has a variable that the schema lacks", ", ".join(extra))
-        raise _misfit(source, "variables are missing", f"only {', '.join(states) or 'none'}")
-    codes: dict[str, dict[str, int]] = {}
-    for name, listed in states.items():
-        matched = _matched(listed, schema.columns[position[name]].states)
-        if matched is None:
-            raise _misfit(source, f"the states of {name} are not the schema's", ", ".join(listed))
-        codes[name] = matched
     found: dict[int, tuple[tuple[int, ...], NDArray[np.float64]]] = {}
-    for child, (given, statements) in tables.items():
-        if unknown := [name for name in (child, *given) if name not in position]:
-            raise _misfit(source, "a table names unknown variables", ", ".join(unknown))
-        cpt = _table(statements, [codes[name] for name in (*given, child)], source, child)
-        axes = [position[name] for name in given]
-        ascending = np.argsort(axes, kind="stable")
-        ordered = np.ascontiguousarray(cpt.transpose([*ascending, len(axes)]))
-        found[position[child]] = tuple(sorted(axes)), ordered.reshape(-1, cpt.shape[-1])
+    for child, given, rows in _TABLE.findall(text):
+        names = [*(given.split(", ") if given else ()), child]
+        try:
+            axes = [position[name] for name in names]
+            cpt = np.full([len(codes[name]) for name in names], np.nan)
+            order = list(codes[child].values())
+            for configuration, numbers in _ROW.findall(rows):
+                listed = configuration.split(", ") if given else []
+                place = [codes[name][state] for name, state in zip(names[:-1], listed, strict=True)]
+                cpt[(*place, order)] = np.reshape(list(map(float, numbers.split(", "))), len(order))
+        except (KeyError, ValueError) as error:
+            raise _misfit(source, f"the table of {child} does not fit", str(error)) from error
+        if np.isnan(cpt).any() or axes[-1] in found:
+            raise _misfit(source, f"the table of {child} is incomplete, or there twice", "")
+        ascending = [*np.argsort(axes[:-1]), len(axes) - 1]
+        ordered = np.ascontiguousarray(cpt.transpose(ascending)).reshape(-1, cpt.shape[-1])
+        found[axes[-1]] = tuple(sorted(axes[:-1])), ordered
     if missing := [column.name for i, column in enumerate(schema.columns) if i not in found]:
         raise _misfit(source, "tables are missing", ", ".join(missing))
     parents, cpts = zip(*(found[i] for i in range(len(schema.columns))), strict=True)
     return Network(schema, parents, cpts)
 
 
-def _blocks(text: str, source: Path) -> Iterator[tuple[_Lexemes, list[_Lexemes]]]:
-    """Yield what stands before the braces of each block, and the block's statements."""
-    head: _Lexemes = []
-    statements: list[_Lexemes] = []
-    depth = 0
-    for found in _LEXEME.finditer(text):
-        kind = found.lastgroup or "word"
-        lexeme = found[kind], kind == "mark"
-        depth += {("{", True): 1, ("}", True): -1}.get(lexeme, 0)
-        if lexeme == ("{", True) and depth == 1:
-            statements = [[]]
-        elif lexeme == ("}", True) and depth <= 0:
-            if depth < 0 or not head:
-                raise _misfit(source, "it has a brace too many", "}")
-            yield head, [statement for statement in statements if statement]
-            head = []
-        elif not depth:
-            head.append(lexeme)
-        elif lexeme == (";", True) and depth == 1:
-            statements.append([])
-        else:
-            statements[-1].append(lexeme)
-    if head or depth:
-        raise _misfit(source, "it ends within a block", " ".join(word for word, _ in head))
-
-
-def _parts(lexemes: _Lexemes, marks: str) -> list[list[str]]:
-    """Return the words between marks, without empty parts."""
-    parts: list[list[str]] = [[]]
-    for text, is_mark in lexemes:
-        if is_mark and text in marks:
-            parts.append([])
-        else:
-            parts[-1].append(text)
-    return [part for part in parts if part]
-
-
-def _words(lexemes: _Lexemes) -> list[str]:
-    return [text for text, is_mark in lexemes if not is_mark]
-
-
-def _states(statements: list[_Lexemes], source: Path, name: str) -> list[str]:
-    """Return the states of a variable, in the file's order."""
-    for statement in statements:
-        if statement[:2] == [("type", False), ("discrete", False)]:
-            size, *parts = _parts(statement[2:], "[]{},") or [[]]
-            for listed in ([" ".join(part) for part in parts], _words(statement)[3:]):
-                if [str(len(listed))] == size:
-                    return listed
-    raise _misfit(source, f"the variable {name} has no list of states of the declared length", "none")
-
-
-def _matched(found: Sequence[str], names: Sequence[str]) -> dict[str, int] | None:
-    """Return the position among the names of each text that was found, or None if they do not fit.
-
-    Texts are the names themselves, or the tokens that :func:`write_bif` writes, or another program's form of
-    the names, if that is clear.
-    """
-    forms = (
-        (found, names),
-        (found, _distinct_tokens(names)),
-        (list(map(_token, found)), list(map(_token, names))),
-    )
-    for texts, keys in forms:
+def _matched(source: Path, found: Sequence[str], names: Sequence[str]) -> dict[str, int]:
+    """Return the position among the names of each text that was found: a name, or its token."""
+    plain = list(map(_token, found)), list(map(_token, names))  # bnlearn writes 10th, which we do not
+    for texts, keys in ((found, names), (found, _distinct_tokens(names)), plain):
         position = {key: i for i, key in enumerate(keys)}
         if len(position) == len(keys) and sorted(texts) == sorted(keys):
             return {text: position[key] for text, key in zip(found, texts, strict=True)}
-    return None
-
-
-def _table(
-    statements: list[_Lexemes], codes: list[dict[str, int]], source: Path, child: str
-) -> NDArray[np.float64]:
-    """Return a probability table, with an axis for each parent as in the file, and one for the child."""
-    # In the file's order of states until the end.
-    shape = [len(states) for states in codes]
-    cpt, default = np.full(shape, np.nan), None
-    texts = [list(states) for states in codes]
-    for statement in statements:
-        keyword, is_mark = statement[0]
-        try:
-            if keyword == "property" and not is_mark:
-                continue
-            if keyword in ("table", "default") and not is_mark:
-                numbers = np.array(list(map(float, _words(statement[1:]))))
-                if keyword == "default":
-                    default = numbers.reshape(shape[-1])
-                else:  # the child's states are the slowest, the last parent's the fastest
-                    cpt[:] = np.moveaxis(numbers.reshape([shape[-1], *shape[:-1]]), 0, -1)
-                continue
-            end = statement.index((")", True))
-            listed = [" ".join(part) for part in _parts(statement[:end], "(,")]
-            row = tuple(own.index(state) for own, state in zip(texts[:-1], listed, strict=True))
-            cpt[row] = np.reshape(list(map(float, _words(statement[end + 1 :]))), shape[-1])
-        except ValueError as error:
-            shown = " ".join(text for text, _ in statement)
-            raise _misfit(source, f"a row of the table of {child} does not fit", shown) from error
-    if default is not None:
-        cpt = np.where(np.isnan(cpt), default, cpt)
-    if np.isnan(cpt).any():
-        raise _misfit(source, f"the table of {child} is incomplete", f"{int(np.isnan(cpt).sum())} gaps")
-    by_schema = np.empty(shape)
-    by_schema[np.ix_(*(list(states.values()) for states in codes))] = cpt
-    return by_schema
+    raise _misfit(source, "variables or states are not the schema's", ", ".join(found) or "none")
 
 
 def _misfit(source: Path, flaw: str, got: str) -> NetworkError:

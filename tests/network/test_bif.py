@@ -28,120 +28,78 @@ def test_reading_what_was_written_gives_the_same_numbers(tmp_path: Path, seed: i
     assert path.read_bytes() == first
 
 
-def test_pgmpy_reads_ours_and_we_read_pgmpys(tmp_path: Path) -> None:
-    from pgmpy.readwrite import BIFReader, BIFWriter
+def test_pgmpy_reads_ours(tmp_path: Path) -> None:
+    from pgmpy.readwrite import BIFReader
 
     network = random_network(4)
-    ours, theirs = tmp_path / "ours.bif", tmp_path / "theirs.bif"
-    write_bif(network, ours)
-    model = BIFReader(str(ours)).get_model()
+    write_bif(network, tmp_path / "ours.bif")
+    model = BIFReader(str(tmp_path / "ours.bif")).get_model()
     assert model.check_model()
     assert sorted(model.edges()) == sorted(network.edges)
     for i, column in enumerate(network.schema.columns):
         cpd = model.get_cpds(column.name)
-        values = cpd.get_values().T
         if cpd.variables[1:] == [network.schema.names[p] for p in network.parents[i]]:
-            np.testing.assert_allclose(values, network.cpts[i], atol=1e-12)
-    BIFWriter(model).write(str(theirs))
-    assert_same(read_bif(theirs, network.schema), network, atol=1e-12)
+            np.testing.assert_allclose(cpd.get_values().T, network.cpts[i], atol=1e-12)
 
 
-SIGNS = Schema(
+SCHEMA = Schema(
     (Column("y", ("no", "yes")), Column("a", ("+", "-")), Column("b", ("A+", "A-", "0"))),
     "y",
     "yes",
     "a",
     "+",
 )
-Y = "variable y {\n type discrete [ 2 ] { no, yes };\n}\n"
-A = "variable a {\n type discrete [ 2 ] { -, + };\n}\n"
-B = "variable b {\n type discrete [ 3 ] { 0, A-, A+ };\n}\n"
-P_Y = "probability ( y ) {\n table 0.3, 0.7;\n}\n"
-P_A = "probability ( a | y ) {\n (no) 0.1, 0.9;\n (yes) 0.8, 0.2;\n}\n"
+Y = "variable y {\n  type discrete [ 2 ] { no, yes };\n}\n"
+A = "variable a {\n  type discrete [ 2 ] { -, + };\n}\n"
+B = "variable b {\n  type discrete [ 3 ] { 0, A-, A+ };\n}\n"
+P_Y = "probability ( y ) {\n  table 3e-1, 0.7;\n}\n"
+P_A = "probability ( a | y ) {\n  (no) 0.1, 0.9;\n  (yes) 0.8, 0.2;\n}\n"
 P_B = (
-    "probability ( b | a, y ) {\n (-, no) 0.5, 0.3, 0.2;\n (+, no) 0.1, 0.2, 0.7;\n"
-    " (-, yes) 0.6, 0.3, 0.1;\n (+, yes) 0.2, 0.2, 0.6;\n}\n"
+    "probability ( b | a, y ) {\n  (-, no) 0.5, 0.3, 0.2;\n  (+, no) 0.1, 0.2, 0.7;\n"
+    "  (-, yes) 0.6, 0.3, 0.1;\n  (+, yes) 0.2, 0.2, 0.6;\n}\n"
 )
-TABLE = "probability ( b | a, y ) {\n table 0.5 0.6 0.1 0.2  0.3 0.3 0.2 0.2  0.2 0.1 0.7 0.6;\n}\n"
 FILE = f"network u {{\n}}\n{Y}{A}{B}{P_Y}{P_A}{P_B}"
-
-# Files of other programs for one network, and whether pgmpy reads them, too.
-FOREIGN = {
-    "states in another order": (FILE, True),
-    "comments": (FILE.replace("{\n (no)", "{ // no; } {\n/* (no)\n 1, 0; */ (no)"), True),
-    "a table for all parents": (FILE.replace(P_B, TABLE), True),
-    "default": (FILE.replace("(no) 0.1, 0.9", "default 0.1, 0.9"), False),
-    "properties": (
-        FILE.replace("{ no", "{ no", 1)
-        .replace("network u {\n", 'network "u v" {\n property author "x {";\n')
-        .replace("variable a {\n", "variable a {\n property position = (73, 165) ;\n"),
-        True,
-    ),
-    "quoted names": (
-        FILE.replace("variable a", 'variable "a"')
-        .replace("{ -, +", '{ "-", "+"')
-        .replace("(-, no)", '("-", "no")'),
-        True,
-    ),
-    "tables first": (f"network u {{\n}}\n{P_B}{P_A}{P_Y}{B}{A}{Y}", True),
-    "parents in another order": (
-        FILE.replace("a, y )", "y, a )")
-        .replace("(-, no)", "(no, -)")
-        .replace("(+, no)", "(no, +)")
-        .replace("(-, yes)", "(yes, -)")
-        .replace("(+, yes)", "(yes, +)"),
-        True,
-    ),
-    "blanks for commas": (FILE.replace("{ no, yes }", "{ no yes }").replace("0.3, 0.7", "0.3 0.7"), True),
-    "no bar": (FILE.replace("a | y", "a y"), True),
-    "one line": (FILE.replace("\n", " "), False),
-    "numbers with exponents": (FILE.replace("0.3, 0.7;", "3e-1, 7.0E-1;"), True),
-    "a byte order mark": ("\ufeff" + FILE, False),
-}
+TURNED = FILE.replace("a, y )", "y, a )")
+for _a in "+-":
+    for _y in ("no", "yes"):
+        TURNED = TURNED.replace(f"({_a}, {_y})", f"({_y}, {_a})")
 
 
-@pytest.mark.parametrize("case", FOREIGN)
-def test_files_of_other_programs_are_read_by_their_names(case: str, tmp_path: Path) -> None:
-    text, with_pgmpy = FOREIGN[case]
-    path = tmp_path / "n.bif"
-    path.write_text(text, encoding="utf-8")
-    found = read_bif(path, SIGNS)
+@pytest.mark.parametrize("text", [FILE, f"network u {{\n}}\n{P_B}{P_A}{P_Y}{B}{A}{Y}", TURNED])
+def test_states_parents_and_tables_may_come_in_any_order(text: str, tmp_path: Path) -> None:
+    (tmp_path / "n.bif").write_text(text, encoding="utf-8")
+    found = read_bif(tmp_path / "n.bif", SCHEMA)
     assert found.parents == ((), (0,), (0, 1))
     np.testing.assert_allclose(found.cpts[0], [[0.3, 0.7]])
     np.testing.assert_allclose(found.cpts[1], [[0.9, 0.1], [0.2, 0.8]])  # + and - given no, given yes
     expected = [[0.7, 0.2, 0.1], [0.2, 0.3, 0.5], [0.6, 0.2, 0.2], [0.1, 0.3, 0.6]]  # A+, A-, 0
     np.testing.assert_allclose(found.cpts[2], expected)
-    if with_pgmpy:
-        from pgmpy.readwrite import BIFReader
-
-        model = BIFReader(str(path)).get_model()
-        b = model.get_cpds("b")
-        for row, (y, a) in zip(expected, [("no", "+"), ("no", "-"), ("yes", "+"), ("yes", "-")], strict=True):
-            theirs = [b.get_value(b=state, a=a, y=y) for state in ("A+", "A-", "0")]
-            np.testing.assert_allclose(theirs, row)
 
 
 @pytest.mark.parametrize(
     ("old", "new", "message"),
     [
-        ("(no) 0.1, 0.9", "(no) 0.5", "a row of the table of a does not fit"),
-        ("(no) 0.1, 0.9", "(maybe) 0.1, 0.9", "a row of the table of a does not fit"),
-        ("table 0.3, 0.7", "table 0.3, 0.7, 0.1", "a row of the table of y does not fit"),
+        ("(no) 0.1, 0.9", "(no) 0.5", "the table of a does not fit"),
+        ("(no) 0.1, 0.9", "(maybe) 0.1, 0.9", "the table of a does not fit"),
+        ("table 3e-1, 0.7", "table 0.3, 0.6, 0.1", "the table of y does not fit"),
+        ("table 3e-1", "table nothing", "the table of y does not fit"),
         ("(yes) 0.8, 0.2;", "", "the table of a is incomplete"),
-        ("{ -, + }", "{ minus, plus }", "the states of a are not the schema's"),
-        ("[ 2 ] { -, + }", "[ 3 ] { -, + }", "no list of states of the declared length"),
-        (P_Y, P_Y + P_Y, "two tables of a variable"),
-        ("network u {", "utility u {", "unknown block"),
-        ("table 0.3", "table nothing", "does not fit"),
-        ("probability ( y )", "probability ( )", "unknown variables"),
+        ("{ -, + }", "{ minus, plus }", "not the schema's. .*minus, plus"),
+        ("variable y", "variable z", "not the schema's. .*z, a, b"),
+        (P_Y, P_Y + P_Y, "the table of y is .*there twice"),
+        (P_Y, "", "tables are missing"),
+        ("probability ( y )", "probability ( z )", "the table of z does not fit"),
+        (FILE, FILE[: len(FILE) // 2], "missing"),
+        (FILE, "", "not the schema's"),
     ],
 )
-def test_what_is_not_clear_is_refused(old: str, new: str, message: str, tmp_path: Path) -> None:
+def test_a_file_that_does_not_fit_is_refused(old: str, new: str, message: str, tmp_path: Path) -> None:
     assert old in FILE
-    path = tmp_path / "n.bif"
-    path.write_text(FILE.replace(old, new), encoding="utf-8")
+    (tmp_path / "n.bif").write_text(FILE.replace(old, new), encoding="utf-8")
     with pytest.raises(NetworkError, match=message):
-        read_bif(path, SIGNS)
+        read_bif(tmp_path / "n.bif", SCHEMA)
+    with pytest.raises(NetworkError, match="Cannot read"):
+        read_bif(tmp_path / "none.bif", SCHEMA)
 
 
 @pytest.mark.parametrize(
@@ -155,22 +113,19 @@ def test_what_is_not_clear_is_refused(old: str, new: str, message: str, tmp_path
 def test_names_in_any_script_come_back(
     names: tuple[str, ...], states: tuple[tuple[str, ...], ...], tmp_path: Path
 ) -> None:
-    from pgmpy.readwrite import BIFReader, BIFWriter
+    from pgmpy.readwrite import BIFReader
 
     columns = tuple(map(Column, names, states))
     schema = Schema(columns, names[1], states[1][0], names[0], states[0][0])
     rng = np.random.default_rng(0)
     cpts = [rng.dirichlet(np.ones(len(own)), n) for own, n in zip(states, (1, 2, 4), strict=True)]
     network = Network(schema, ((), (0,), (0, 1)), tuple(cpts))
-    path, theirs = tmp_path / "n.bif", tmp_path / "t.bif"
-    write_bif(network, path)
-    assert_same(read_bif(path, schema), network)
-    reader = BIFReader(str(path))
+    write_bif(network, tmp_path / "n.bif")
+    assert_same(read_bif(tmp_path / "n.bif", schema), network)
     if names[0] != "a+b":  # letters and digits are written as they are
+        reader = BIFReader(str(tmp_path / "n.bif"))
         assert list(reader.variable_states)[:2] == list(names[:2])
         assert tuple(reader.variable_states[names[0]]) == states[0]
-    BIFWriter(reader.get_model()).write(str(theirs))
-    assert_same(read_bif(theirs, schema), network, atol=1e-12)
 
 
 @pytest.mark.oracle
@@ -193,27 +148,3 @@ def test_tokens_are_plain_and_distinct() -> None:
     assert tokens[:4] == ("le_50K", "gt_50K", "v17_hyphen_minus_24", "v17_space_24")
     assert state_tokens(Column("x", ("A+", "A-", "B"))) == ("A_plus_sign", "A_hyphen_minus", "B")
     assert state_tokens(Column("x", ("女", "男", "né", "?"))) == ("女", "男", "né", "_")
-
-
-@pytest.mark.parametrize(
-    ("damage", "message"),
-    [
-        (lambda text: text.replace("s1", "t1"), "states of"),
-        (lambda text: text[: len(text) // 2], "ends within"),
-        (lambda text: text.replace("variable x0", "variable z0"), "variable"),
-        (lambda _: "", "missing"),
-    ],
-)
-def test_a_file_that_does_not_fit_is_refused(tmp_path: Path, damage, message: str) -> None:
-    network = random_network(0)
-    path = tmp_path / "n.bif"
-    write_bif(network, path)
-    path.write_text(damage(path.read_text()))
-    with pytest.raises(NetworkError, match=message):
-        read_bif(path, network.schema)
-
-
-def test_a_missing_file_is_refused(tmp_path: Path) -> None:
-    schema = Schema((Column("s", ("a", "b")), Column("y", ("-", "+"))), "y", "+", "s", "a")
-    with pytest.raises(NetworkError, match="Cannot read"):
-        read_bif(tmp_path / "none.bif", schema)
