@@ -13,19 +13,16 @@ import io
 import itertools
 import lzma
 import os
-import posixpath
 import re
 import warnings
 import zipfile
-import zlib
 from array import array
 from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass, replace
-from datetime import datetime, time, timedelta
+from datetime import datetime, time
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
-from xml.etree import ElementTree
 
 import numpy as np
 
@@ -40,6 +37,7 @@ from benchmark.text.words import few, values_in_list
 
 if TYPE_CHECKING:
     import pandas as pd
+    from openpyxl.worksheet.worksheet import Worksheet
 
 DELIMITERS = (",", ";", "\t", "|", " ")  # separators of a line's values, the most usual first
 _SAMPLE_LINES, _MOST_BEFORE_HEADER = 300, 20
@@ -48,10 +46,6 @@ _NUMBERED = re.compile(r"column_\d+")  # names of columns without a header
 _ARFF = re.compile(
     rb"(?:\xef\xbb\xbf)?(?:[ \t\r]*(?:%[^\n]*)?\n)*[ \t]*@(?:relation|attribute)\s", re.IGNORECASE
 )
-_RELATIONS = "xl/_rels/workbook.xml.rels"
-_TEXTS, _STYLES = "xl/sharedStrings.xml", "xl/styles.xml"  # parts that a workbook may lack
-_DATE_FORMATS = {*range(14, 23), *range(27, 37), *range(45, 48), *range(50, 59)}  # built into Excel
-_NO_DATE = re.compile(r'"[^"]*"|\\.|_.|\*.|\[(?![hms]+\])[^\]]*\]')  # texts, fillers and colors in a format
 _NUMBERS = ("integer", "floating", "mixed-integer-float", "decimal")
 _Row = tuple[int, list[str]]  # the number of its last line, and its values
 
@@ -597,25 +591,20 @@ def _arff_value(match: re.Match[str]) -> str:
 # ---------------------------------------------------------------------------------------------------- Excel
 
 
-# Cards compare values as they are written, so a reader that converts dates and numbers is not needed.
-
-
 @dataclass(frozen=True)
 class Sheet:
     """A sheet of a workbook."""
 
     rows: list[_Row]  # those that are not blank
     names: list[str]  # of all sheets of the workbook
-    xml: ElementTree.Element
+    sheet: Worksheet
 
     def unlike_its_look(self, header: int) -> Iterator[str]:
         """Yield sentences on hidden cells, and on cells merged over rows below the header."""
-        lines = [*self.xml.iterfind("{*}sheetData/{*}row"), *self.xml.iterfind("{*}cols/{*}col")]
-        if hidden := sum(line.get("hidden") in ("1", "true") for line in lines):
+        lines = (*self.sheet.row_dimensions.values(), *self.sheet.column_dimensions.values())
+        if hidden := sum(bool(line.hidden) for line in lines):
             yield f"Hidden rows and columns of the sheet are read as well: {hidden:,}."
-        cells = self.xml.iterfind("{*}mergeCells/{*}mergeCell")
-        places = [[*map(int, re.findall(r"\d+", cell.get("ref", "")))] for cell in cells]
-        if merged := sum(rows[-1] > max(rows[0], header) for rows in places if rows):
+        if merged := sum(own.max_row > max(own.min_row, header) for own in self.sheet.merged_cells.ranges):
             what = "cells merged over several rows, only the first row has a value"
             yield f"Of {merged:,} {what}: fill the rest."
 
@@ -623,112 +612,50 @@ class Sheet:
 def read_sheet(content: bytes, location: str, named: str | None = None) -> Sheet:
     """Return a sheet of a workbook (.xlsx), by default the first.
 
-    Values are as stored: a truth value is TRUE or FALSE, a formula its last value. Only a date, which is
-    stored as the number of a day, is written as 2020-01-31, and a time as 08:30:00.
-    A DataError says that the file is no workbook, or too large, an UnknownNameError that it lacks the sheet.
+    A truth value is TRUE or FALSE, a formula its last value, a date is written as 2020-01-31, and a time as
+    08:30:00. A DataError says that the file is no workbook, or too large, an UnknownNameError that it lacks
+    the sheet.
     """
+    import openpyxl
+
     try:
         with zipfile.ZipFile(io.BytesIO(content)) as book:
-            workbook = _parsed(book, "xl/workbook.xml")
-            names = [sheet.get("name", "") for sheet in workbook.iterfind("{*}sheets/{*}sheet")]
-            if named not in (None, *names):
-                raise UnknownNameError("sheet", str(named), names)
-            found = [*workbook.iterfind("{*}sheets/{*}sheet")][names.index(named) if named else 0]
-            key = next(value for name, value in found.items() if name.endswith("}id"))
-            targets = {own.get("Id"): own.get("Target") or "" for own in _parsed(book, _RELATIONS)}
-            xml = _parsed(book, posixpath.join("/xl", targets[key]).removeprefix("/"))
-            shared = [_cell_text(item) for item in _parsed(book, _TEXTS).iterfind("{*}si")]
-            settings = workbook.find("{*}workbookPr")
-            from_1904 = settings is not None and settings.get("date1904") in ("1", "true")
-            day_zero = datetime(1904, 1, 1) if from_1904 else datetime(1899, 12, 30)
-            rows = list(_sheet_rows(xml, shared, day_zero, _date_styles(_parsed(book, _STYLES))))
-    except (zipfile.BadZipFile, zlib.error, ElementTree.ParseError, LookupError, ValueError) as error:
+            if sum(part.file_size for part in book.infolist()) > LARGEST:
+                raise ValueError(f"it has more than {LARGEST:,} bytes")
+        with warnings.catch_warnings():  # of styles and validations, which are not read
+            warnings.simplefilter("ignore", UserWarning)
+            workbook = openpyxl.load_workbook(io.BytesIO(content), data_only=True)
+        sheets = {sheet.title: sheet for sheet in workbook.worksheets}
+        sheet = next(iter(sheets.values())) if named is None else sheets.get(named)
+    except Exception as error:  # whatever a damaged file makes of the reader
         raise DataError(
             f"The source file {location} is not a valid Excel workbook",
             expected="a file .xlsx with a sheet",
             got=str(error.args[0] if error.args else error),
             remedy="get it again, or save the sheet as CSV and correct 'format' under [source]",
         ) from error
-    numbered = [(n, row) for n, row in enumerate(rows, 1) if any(row)]
-    # Empty cells at the end of a row are not stored. A title above the table is a single cell.
+    if sheet is None:
+        raise UnknownNameError("sheet", str(named), sheets)
+    rows = ([*map(_cell, row)] for row in sheet.iter_rows(min_row=1, values_only=True))
+    ends = (
+        (n, row, max((i for i, text in enumerate(row, 1) if text), default=0))
+        for n, row in enumerate(rows, 1)
+    )
+    numbered = [(n, row[:end]) for n, row, end in ends if end]
+    # Empty cells at the end of a row do not count. A title above the table is a single cell.
     ((usual, _),) = Counter(len(row) for _, row in numbered).most_common(1) or [(0, 0)]
     first, width = next(((n, len(row)) for n, row in numbered if len(row) >= usual), (0, 0))
     for n, row in numbered:
         row += [""] * (width - len(row)) * (n > first or len(row) > 1)
-    return Sheet(numbered, names, xml)
+    return Sheet(numbered, [*sheets], sheet)
 
 
-def _parsed(book: zipfile.ZipFile, name: str) -> ElementTree.Element:
-    if name in (_TEXTS, _STYLES) and name not in book.namelist():
-        return ElementTree.Element("none")
-    if book.getinfo(name).file_size > LARGEST:
-        raise ValueError(f"{name} has more than {LARGEST:,} bytes")
-    xml = book.read(name)
-    if b"<!DOCTYPE" in xml:  # entities could blow up a small file, and workbooks have none
-        raise ValueError(f"{name} declares a document type")
-    return ElementTree.fromstring(xml)
-
-
-def _date_styles(styles: ElementTree.Element) -> set[str]:
-    """Return the styles of cells whose numbers are shown as dates or times."""
-    own = styles.iterfind("{*}numFmts/{*}numFmt")
-    formats = {f.get("numFmtId"): _NO_DATE.sub("", f.get("formatCode", "")) for f in own}
-    used = (style.get("numFmtId", "0") for style in styles.iterfind("{*}cellXfs/{*}xf"))
-    return {
-        str(i)
-        for i, number in enumerate(used)
-        if int(number) in _DATE_FORMATS or re.search("[dhmsy]", formats.get(number, ""), re.IGNORECASE)
-    }
-
-
-def _sheet_rows(
-    sheet: ElementTree.Element, shared: list[str], day_zero: datetime, dates: Set[str]
-) -> Iterator[list[str]]:
-    """Yield the cells of each row, blank rows included."""
-    numbers = itertools.count(1)
-    for row in sheet.iterfind("{*}sheetData/{*}row"):
-        while next(numbers) < int(row.get("r", 0)):
-            yield []
-        cells: list[str] = []
-        for cell in row.iterfind("{*}c"):
-            if letters := re.match("[A-Z]+", cell.get("r", "")):
-                cells += [""] * (_place_of(letters[0]) - len(cells))
-            value = _cell(cell, shared)
-            if value and cell.get("s") in dates and cell.get("t", "n") == "n":
-                with contextlib.suppress(OverflowError):  # Excel shows no such date either
-                    value = _date(float(value), day_zero)
-            cells.append(value)
-        yield cells
-
-
-def _date(days: float, day_zero: datetime) -> str:
-    moment = day_zero + timedelta(seconds=round(days * 86400))
-    if 0 <= days < 1:
-        return f"{moment:%H:%M:%S}"
-    return moment.date().isoformat() if moment.time() == time.min else moment.isoformat(" ")
-
-
-def _place_of(letters: str) -> int:
-    """Return the position of a column: 0 for A, 26 for AA."""
-    position = 0
-    for letter in letters:
-        position = 26 * position + ord(letter) - ord("A") + 1
-    return position - 1
-
-
-def _cell(cell: ElementTree.Element, shared: list[str]) -> str:
-    kind, value = cell.get("t"), cell.findtext("{*}v") or ""
-    if kind == "inlineStr":
-        inline = cell.find("{*}is")
-        return "" if inline is None else _cell_text(inline)
-    if kind == "s":
-        return shared[int(value)]
-    return {"0": "FALSE", "1": "TRUE"}[value] if kind == "b" else value
-
-
-def _cell_text(item: ElementTree.Element) -> str:
-    """Return a text without its pronunciation; parts of different style are joined."""
-    return "".join(part.text or "" for path in ("{*}t", "{*}r/{*}t") for part in item.iterfind(path))
+def _cell(value: object) -> str:
+    if value is None or isinstance(value, bool):
+        return "" if value is None else str(value).upper()
+    if isinstance(value, datetime):
+        return value.date().isoformat() if value.time() == time.min else value.isoformat(" ")
+    return str(value)
 
 
 # --------------------------------------------------------------------------------------------------- frames
