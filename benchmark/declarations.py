@@ -194,16 +194,27 @@ def load_experiment_file(
     return checked(model, with_paths(content, path.parent), f"The experiment file {path}", remedy)
 
 
-def checked(model: type[M], content: dict[str, Any], file: str, remedy: str) -> M:
-    """Return the content of a file as its model; an ExperimentError names fields, rules and values."""
+def checked(
+    model: type[M],
+    content: dict[str, Any],
+    file: str,
+    remedy: str,
+    error_class: type[BetabenchError] = ExperimentError,
+) -> M:
+    """Return the content of a file as its model; an error names fields, rules and values."""
     from pydantic import ValidationError
 
     try:
         return model.model_validate(content)
     except ValidationError as error:
         rules = broken_rules(error, model, content)
-        text = f"{file} breaks {count_of(rules)}:\n  " + "\n  ".join(rules)
-        raise ExperimentError(text, remedy=remedy) from None
+        text = "\n  ".join([f"{file} breaks {count_of(rules)}:", *rules])
+        raise error_class(text, remedy=remedy) from None
+
+
+def count_of(rules: list[str]) -> str:
+    """Return the number of rules in words: ``"a rule"``, ``"2 rules"``."""
+    return "a rule" if len(rules) == 1 else f"{len(rules)} rules"
 
 
 def with_paths(content: dict[str, Any], folder: Path | None) -> dict[str, Any]:
@@ -225,11 +236,6 @@ def with_paths(content: dict[str, Any], folder: Path | None) -> dict[str, Any]:
         paths = (folder / Path(file).expanduser() if isinstance(file, str) else file for file in plugins)
         content = {**content, "plugins": [str(file) if isinstance(file, Path) else file for file in paths]}
     return content
-
-
-def count_of(rules: list[str]) -> str:
-    """Return the number of rules in words: ``"a rule"``, ``"2 rules"``."""
-    return "a rule" if len(rules) == 1 else f"{len(rules)} rules"
 
 
 def broken_rules(error: ValidationError, model: type[BaseModel], content: object) -> list[str]:

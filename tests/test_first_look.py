@@ -21,7 +21,6 @@ from benchmark.atlas.adviser import Adviser
 from benchmark.cli import main
 from benchmark.columns import GOALS, RESULT_COLUMNS
 from benchmark.data.card import load_card
-from benchmark.data.reading import DoubtError
 from benchmark.data.table import CODE_DTYPE, Column, Schema, Table
 from benchmark.errors import BetabenchError, BiasError, ExperimentError, UnknownNameError
 from benchmark.experiment import first_file
@@ -122,63 +121,6 @@ def small(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(first_file, "TECHNIQUES", {name: name for name in ("none", "drop_sensitive")})
 
 
-@pytest.mark.slow  # compiles, trains and writes a whole report
-@pytest.mark.usefixtures("small")
-@pytest.mark.nightly
-def test_a_first_look_at_a_frame_ends_in_a_report_and_goes_on(capsys: pytest.CaptureFixture[str]) -> None:
-    grade = pd.Categorical(
-        [("low", "high", "fair")[i % 3] for i in range(400)], ["low", "fair", "high"], True
-    )
-    frame = loans().assign(grade=grade)
-    asked = {"label": "repaid", "favorable": 1, "sensitive": "gender", "output": "out", "figures": False}
-    made = benchmark.quick(frame, **asked, repetitions=2)
-    assert "- deprived: gender = 'f'" in str(made.reading)
-    text = capsys.readouterr().out
-    lines = text.splitlines()
-    assert len(lines) <= 30
-    assert lines[2].startswith(
-        "To undo wrong refusals, look at 50 refusals of f again: how many are wrong tells its true rate"
-    )  # after two lines on cells
-    assert "The deprived group was not named: it is gender = 'f'" in text
-    assert "\nRead: 400 rows, 4 of 4 columns; repaid = 1 against 0; gender = f (196 rows, 50 %" in text
-    account = Path("out/reading.md").read_text(encoding="utf-8")
-    assert "| grade | category |  |  | low, fair, high |" in account
-    assert "out/report.html" in text.replace("\\", "/")
-    assert "data.csv holds your rows" in text
-    assert "β = 0.05" not in text
-    for name in ("card.toml", "experiment.toml", "results.csv", "report.html", "statistics/README.md"):
-        assert (Path("out") / name).is_file(), name
-    assert set(made.results["dataset"]) == {"data"}
-    assert load_card("out/card.toml").schema().columns[-1].ordered
-    again = benchmark.quick(frame, **asked, repetitions=2)
-    assert again.outcome.computed == 0
-    more = benchmark.run("out/experiment.toml", output="out", repetitions=3, progress=False)
-    # Of the third repetition, two techniques and two refits at three levels: nothing is computed again.
-    assert more.outcome.computed == 12
-    card = Path("out/card.toml")
-    card.write_text(card.read_text(encoding="utf-8") + "# corrected\n", encoding="utf-8")
-    with pytest.raises(ExperimentError, match=r"choose another --output.*betabench run --experiment"):
-        benchmark.quick(frame, **asked, repetitions=2)
-
-
-@pytest.mark.nightly  # trains once, and reports twice
-@pytest.mark.usefixtures("small")
-def test_outside_rates_withhold_the_restore_answer_on_every_page(capsys: pytest.CaptureFixture[str]) -> None:
-    rate = loans().groupby("gender")["repaid"].mean()
-    given = {"f": round(float(rate["f"]) + 0.08, 3), "m": round(float(rate["m"]), 3)}
-    asked = {"label": "repaid", "favorable": 1, "sensitive": "gender", "output": "out", "figures": False}
-    benchmark.quick(loans(), **asked, repetitions=2, progress=False)
-    made = benchmark.quick(loans(), **asked, repetitions=2, true_rate=given)
-    assert made.outcome.computed == 0, "rates change what is said, and no cell"
-    text = capsys.readouterr().out
-    assert "By the true rates the labels hide a dose of .080" in text
-    restored = made.compare()
-    restored = restored[(restored["goal"] == "restore") & (restored["technique"] != "none")]
-    assert set(restored["level_reason"]) <= {"hidden_bias", "nothing_to_undo", "no_reference"}
-    for name in ("report.html", "statistics/details.md"):
-        assert "the labels hide a dose of .080" in (Path("out") / name).read_text(encoding="utf-8"), name
-
-
 @pytest.mark.nightly  # trains three times
 @pytest.mark.usefixtures("small")
 def test_the_same_rows_give_the_same_numbers_under_any_name(here: Path) -> None:
@@ -236,22 +178,16 @@ def test_what_bias_does_is_what_ten_lines_of_scikit_learn_find() -> None:
     ("asked", "words"),
     [
         ({"betas": [20]}, r"0\.2 for 20 %"),
-        ({"betas": [0]}, "All levels of bias are 0.*name one with --betas"),
         ({"doses": [0]}, "All levels of bias are 0.*name one with --doses"),
         ({"doses": [5]}, r"0\.05 for 5 %"),
         ({"doses": [0.1], "betas": [0.1]}, "both given.*with --doses.*with --betas"),
         ({"doses": [0.8, 0.9]}, r"No dose can be reached.*at most 0\.\d+.*--doses.*--betas"),
         ({"bias": "label_noise"}, r"Doses cannot be solved.*'betas', in place of 'doses'"),
-        ({"true_rate": {"f": 0.4}}, "not those of the two groups.*'favored' or 'm'.*--true-rate"),
         ({"true_rate": {"f": 0.4, "x": 0.4}}, "not those of the two groups.*Got: 'f', 'x'"),
-        ({"true_rate": {"f": 40, "m": 0.4}}, "write 0.4 for 40 %"),
         ({"true_rate": "f0.4"}, "cannot be read.*correct --true-rate"),
         ({"bias": "labels"}, "did you mean 'label'"),
-        ({"bias": "proxies"}, "bias kind"),
         ({"bias": "measurement"}, "needs more than its name.*cpt, label, label_noise"),
-        ({"classifier": "c4.5"}, "c4.5"),
         ({"repetitions": 1}, "2 or more.*correct --repetitions"),
-        ({"seed": -1}, "correct --seed"),
         ({"sensitive": "repaid"}, "name another --sensitive"),
         ({"favorable": None}, "--favorable must be named.*'repaid' has the values '1'"),
     ],
@@ -261,17 +197,6 @@ def test_what_cannot_be_asked_is_said_and_nothing_is_written(asked: dict[str, An
     with pytest.raises(BetabenchError, match=words):
         benchmark.quick(loans(), **{**roles, **asked}, progress=False)
     assert not list(Path("out").glob("*.toml"))
-
-
-def test_the_terminal_says_it_in_its_own_words(capsys: pytest.CaptureFixture[str]) -> None:
-    for asked, words in (
-        (["--repetitions", "1"], "correct --repetitions"),
-        (["--true-rate", "f=0.4,m=2"], "write 0.02 for 2 %"),
-        (["--true-rate", "f"], "--true-rate"),
-        (["--doses", "0.05", "--betas", "0.1"], "leave out one of the two"),
-    ):
-        assert main(["quick", "my loans.csv", *ROLES, *asked]) == 2
-        assert words in capsys.readouterr().err
 
 
 def _schema(n_columns: int) -> Schema:
@@ -466,18 +391,3 @@ def test_what_a_file_leaves_open_is_refused_with_what_to_type(capsys: pytest.Cap
     assert load_card("sens9.toml").exclude == {"sex": ("9",)}
     assert main([*shlex.split(remedy)[1:], "--out", "both.toml"]) == 0
     assert load_card("both.toml").exclude == {}
-
-
-def test_in_python_the_error_has_the_parameters_to_add(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(first_look, "run", stop)
-    frame = pd.read_csv(write("mix.csv", Path()), dtype=str)
-    asked = {"label": "y", "favorable": "1", "sensitive": "sex", "output": "out", "progress": False}
-    with pytest.raises(DoubtError) as raised:
-        benchmark.quick(frame, **asked)
-    options = raised.value.options
-    assert f"add unfavorable={options['unfavorable']!r}. You decide: this is only a proposal" in str(
-        raised.value
-    )
-    assert options == {"unfavorable": "NO,No,False,0,no,Yes,1.0,yes,True"}
-    with pytest.raises(StoppedError):
-        benchmark.quick(frame, **{**asked, "favorable": "1,1.0,Yes,yes,True"}, unfavorable="NO,No,False,0,no")

@@ -57,33 +57,23 @@ def _finely(column: RawColumn) -> NDArray[np.intp]:
     return np.where(np.isnan(numbers), len(edges) + 1, np.searchsorted(edges, numbers, side="right"))
 
 
-def _table(codes: NDArray[Any], of: NDArray[np.bool_]) -> NDArray[np.float64]:
-    _, inverse = np.unique(codes, return_inverse=True)
-    n_codes = inverse.max() + 1
-    return np.array([np.bincount(inverse[of == side], minlength=n_codes) for side in (False, True)], float)
-
-
 def _share_of_information(codes: NDArray[Any], y: NDArray[np.bool_]) -> float:
     """Return the share of the label's information that codes hold, less the share expected by chance."""
-    table = _table(codes, y)
-    n = table.sum()
+    from scipy.stats import entropy  # imported here, as lists of techniques need neither
+    from sklearn.metrics import mutual_info_score
 
-    def entropy(counts: NDArray[np.float64]) -> float:
-        p = counts[counts > 0] / n
-        return float(-(p * np.log(p)).sum())
-
-    shared = entropy(table.sum(0)) + entropy(table.sum(1)) - entropy(table.ravel())
-    return float((shared - (table.shape[1] - 1) / (2 * n)) / entropy(table.sum(1)))
+    by_chance = (len(np.unique(codes)) - 1) / (2 * len(codes))
+    return float((mutual_info_score(codes, y) - by_chance) / entropy(np.bincount(y)))
 
 
 def cramers_v(codes: NDArray[Any], member: NDArray[np.bool_]) -> float:
     """Return Cramér's V of a column and a group, less the value expected by chance."""
-    table = _table(codes, member)
-    n = table.sum()
-    expected = np.outer(table.sum(1), table.sum(0)) / n
-    with np.errstate(invalid="ignore"):
-        chi = np.nansum((table - expected) ** 2 / expected)
-    return math.sqrt(max(0.0, float(chi - (table.shape[1] - 1)) / n))
+    from scipy.stats import chi2_contingency
+
+    values, inverse = np.unique(codes, return_inverse=True)
+    table = [np.bincount(inverse[side], minlength=len(values)) for side in (member, ~member)]
+    chi = chi2_contingency(table, correction=False).statistic
+    return math.sqrt(max(0.0, float(chi - (len(values) - 1)) / len(codes)))
 
 
 def _tells(codes: NDArray[np.intp], other: NDArray[np.intp]) -> bool:

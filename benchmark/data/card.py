@@ -52,8 +52,7 @@ from benchmark.data.card_parts import (
 from benchmark.data.table import Column, Schema
 from benchmark.data.table import States as GroupStates
 from benchmark.declarations import (
-    broken_rules,
-    count_of,
+    checked,
     find_declaration,
     list_declarations,
     listed_values,
@@ -63,6 +62,10 @@ from benchmark.declarations import (
 from benchmark.errors import CardError, UnknownNameError
 
 _EXAMPLE = '"acs_income[state=HI]"'
+_EXPLAINED = (
+    "docs/adding/dataset.md explains most, and the comments in benchmark/data/card.py each. Rules between "
+    "fields are checked when all fields are right"
+)
 JUDGED = "judged"
 """Name of the judged label in messages and in changes of columns."""
 
@@ -255,10 +258,9 @@ class Card(CardTable):
         return self._changed(content)
 
     def _changed(self, content: dict[str, Any]) -> Self:
-        try:
-            card = type(self).model_validate(content)
-        except ValidationError as error:
-            raise _card_error(self._path or Path(self.name), error, content, changed=True) from None
+        where = f"The dataset card {self._path or self.name}, as the experiment changes it,"
+        remedy = f"correct the dataset's entry in the experiment; {_EXPLAINED}"
+        card = checked(type(self), content, where, remedy, CardError)
         card._path = self._path
         return card
 
@@ -445,10 +447,8 @@ def load_card(name_or_path: str | Path) -> Card:
     name, chosen = _named_edition(str(name_or_path))
     path = find_declaration("datasets", name)
     content = _with_edition(read_declaration("datasets", path), path, chosen)
-    try:
-        card = Card.model_validate(content)
-    except ValidationError as error:
-        raise _card_error(path, error, content) from None
+    remedy = f"correct these fields; {_EXPLAINED}"
+    card = checked(Card, content, f"The dataset card {path}", remedy, CardError)
     card._path = path.resolve()
     return card
 
@@ -512,18 +512,3 @@ def _with_edition(content: dict[str, Any], path: Path, chosen: Mapping[str, str]
 
 def _listed(values: Mapping[str, str], names: Mapping[str, str] | None = None) -> str:
     return "; ".join(f"{name}={values[name]}" for name in (names or values))
-
-
-def _card_error(path: Path, error: ValidationError, content: object, *, changed: bool = False) -> CardError:
-    """Return the error that lists the rules that a card breaks, as written or as an experiment changes it."""
-    rules = broken_rules(error, Card, content)
-    count = count_of(rules)
-    if any(detail["loc"] for detail in error.errors()):
-        rules.append("(rules between fields were not checked)")
-    begin = f"The dataset card {path}{', as the experiment changes it,' if changed else ''} breaks {count}"
-    target = "the dataset's entry in the experiment" if changed else "these fields"
-    return CardError(
-        f"{begin}:\n  " + "\n  ".join(rules),
-        remedy=f"correct {target}; docs/adding/dataset.md explains most, and the comments in "
-        "benchmark/data/card.py each",
-    )

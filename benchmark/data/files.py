@@ -43,6 +43,7 @@ DELIMITERS = (",", ";", "\t", "|", " ")  # separators of a line's values, the mo
 _SAMPLE_LINES, _MOST_BEFORE_HEADER = 300, 20
 _MOST_UNFIT = 20  # lines that a proposal leaves out
 _NUMBERED = re.compile(r"column_\d+")  # names of columns without a header
+_UTF_16 = (b"\xff\xfe", b"\xfe\xff")  # its first bytes
 _ARFF = re.compile(
     rb"(?:\xef\xbb\xbf)?(?:[ \t\r]*(?:%[^\n]*)?\n)*[ \t]*@(?:relation|attribute)\s", re.IGNORECASE
 )
@@ -272,7 +273,7 @@ def _kind(content: bytes, path: Path) -> Literal["csv", "arff", "xlsx", "parquet
         return "xlsx"
     if _ARFF.match(content):
         return "arff"
-    if not content.strip() or (b"\0" in content and not _utf_16(content)):
+    if not content.strip() or (b"\0" in content and not content.startswith(_UTF_16)):
         raise DataError(
             f"{path} cannot be read as a table",
             expected="a CSV file with a header and rows, an ARFF, Parquet or Excel file (.xlsx)",
@@ -286,27 +287,13 @@ def _encoding(content: bytes, path: Path) -> str:
     """Return a file's encoding."""
     # charset-normalizer 3.5 would be wrong more often, and as sure. It read none of 24 small western tables
     # right, which these encodings all do, and 20 of 42 others.
-    wide = _utf_16(content)
-    for encoding in (wide,) if wide else ("utf-8-sig", "cp1252"):
+    for encoding in ("utf-16",) if content.startswith(_UTF_16) else ("utf-8-sig", "cp1252"):
         with contextlib.suppress(UnicodeDecodeError):
             content.decode(encoding)
             return encoding
-    if wide:
-        raise DataError(f"{path} is not text in the encoding of its first bytes", got=wide)
     others = "cp932 in Japan, gb18030 in China, cp1251 in Russia, mac_roman or cp850 of old programs"
     text = f"{path} is neither UTF-8 nor CP1252. Write the name of its encoding for NAME, such as {others}"
     raise DoubtError([(text, {"encoding": "NAME"})])
-
-
-def _utf_16(content: bytes) -> str:
-    """Return the encoding of a text of two bytes a character, or an empty text."""
-    if content.startswith((b"\xff\xfe", b"\xfe\xff")):
-        return "utf-16"
-    # Without a byte order mark, the zeros of plain letters tell the order: a header has many.
-    even, odd = (content[i:200:2].count(0) for i in (0, 1))
-    if len(content) % 2 or min(even, odd) or max(even, odd) < 0.25 * len(content[:200]):
-        return ""
-    return "utf-16-be" if even else "utf-16-le"
 
 
 def _samples(opened: str | Sheet) -> dict[str, list[_Row]]:

@@ -29,9 +29,9 @@ from benchmark.data.card_parts import (
 from benchmark.data.files import distinct_names, read_rows
 from benchmark.data.number_form import PLAIN, NumberForm
 from benchmark.data.raw import RawColumn, RawRows
-from benchmark.data.row_facts import Judged, Numbers, Persons, Score, numbered
+from benchmark.data.row_facts import Judged, Persons, Score, numbered
 from benchmark.data.source import ANYWHERE, SourceBytes, Sources, read_sources
-from benchmark.data.table import CODE_DTYPE, Table
+from benchmark.data.table import CODE_DTYPE, Numbers, Table
 from benchmark.errors import DataError, nearest
 from benchmark.text.words import as_number, few, share, toml
 

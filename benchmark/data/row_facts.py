@@ -1,4 +1,4 @@
-"""What is known of a table's rows beside their states: numbers, judgments, and the persons of the rows."""
+"""What is known of a table's rows beside their states: scores, judgments, persons, and drawn numbers."""
 
 from __future__ import annotations
 
@@ -6,14 +6,12 @@ import hashlib
 import math
 from collections.abc import Callable, Hashable, Iterable
 from dataclasses import dataclass, replace
-from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-if TYPE_CHECKING:
-    from benchmark.data.table import Table
+from benchmark.data.table import Numbers, Table
 
 
 def _sha256(*parts: bytes) -> str:
@@ -133,40 +131,6 @@ def rows_of_units(units: NDArray[np.intp], drawn: NDArray[np.int64]) -> NDArray[
         np.cumsum(last - first) - (last - first), last - first
     )
     return np.asarray(order[np.repeat(first, last - first) + within], dtype=np.intp)
-
-
-@dataclass(frozen=True, eq=False)
-class Numbers:
-    """The numbers that some columns of a table were cut from."""
-
-    columns: tuple[str, ...]  # names of the columns
-    # Shape (n_rows, n_columns), in the units of the file; NaN if a value is missing or no number.
-    values: NDArray[np.float64]
-
-    def __post_init__(self) -> None:
-        self.values.flags.writeable = False
-
-    def take(self, rows: NDArray[np.integer] | NDArray[np.bool_]) -> Numbers:
-        """Return the numbers of some rows, given by positions (repeats allowed) or by a mask."""
-        return Numbers(self.columns, np.asfortranarray(self.values[rows]))
-
-    def without(self, column: str) -> Numbers | None:
-        """Return the numbers of all other columns, or None if there are none."""
-        if column not in self.columns:
-            return self
-        others = [i for i, name in enumerate(self.columns) if name != column]
-        names = tuple(self.columns[i] for i in others)
-        return Numbers(names, self.values.T[others].T) if others else None
-
-    def of(self, column: str) -> NDArray[np.float64]:
-        """Return the numbers of a column, shape (n_rows,)."""
-        return self.values[:, self.columns.index(column)]
-
-    @cached_property
-    def digest(self) -> str:
-        """SHA-256 of columns and numbers, as 64 hexadecimal digits."""
-        facts = repr((self.columns, self.values.shape))
-        return _sha256(facts.encode(), self.values.astype("<f8").tobytes(order="F"))
 
 
 def with_numbers(

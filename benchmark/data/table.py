@@ -15,7 +15,6 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from benchmark.data.row_facts import Numbers
 from benchmark.errors import DataError, DeclinedError, UnknownNameError
 from benchmark.text.words import few
 
@@ -245,6 +244,40 @@ class Schema(_Columns):
         """The columns of ``Table.features``: all but the label."""
         columns = tuple(self.columns[i] for i in self.feature_indices)
         return FeatureSchema(columns, self.sensitive_feature, self.deprived_group, self.deprived_states)
+
+
+@dataclass(frozen=True, eq=False)
+class Numbers:
+    """The numbers that some columns of a table were cut from."""
+
+    columns: tuple[str, ...]  # names of the columns
+    # Shape (n_rows, n_columns), in the units of the file; NaN if a value is missing or no number.
+    values: NDArray[np.float64]
+
+    def __post_init__(self) -> None:
+        self.values.flags.writeable = False
+
+    def take(self, rows: NDArray[np.integer] | NDArray[np.bool_]) -> Numbers:
+        """Return the numbers of some rows, given by positions (repeats allowed) or by a mask."""
+        return Numbers(self.columns, np.asfortranarray(self.values[rows]))
+
+    def without(self, column: str) -> Numbers | None:
+        """Return the numbers of all other columns, or None if there are none."""
+        if column not in self.columns:
+            return self
+        others = [i for i, name in enumerate(self.columns) if name != column]
+        names = tuple(self.columns[i] for i in others)
+        return Numbers(names, self.values.T[others].T) if others else None
+
+    def of(self, column: str) -> NDArray[np.float64]:
+        """Return the numbers of a column, shape (n_rows,)."""
+        return self.values[:, self.columns.index(column)]
+
+    @cached_property
+    def digest(self) -> str:
+        """SHA-256 of columns and numbers, as 64 hexadecimal digits."""
+        facts = repr((self.columns, self.values.shape)).encode()
+        return hashlib.sha256(facts + self.values.astype("<f8").tobytes(order="F")).hexdigest()
 
 
 @dataclass(frozen=True, eq=False)

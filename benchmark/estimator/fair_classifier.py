@@ -23,8 +23,7 @@ from benchmark.classifiers import make_classifier, naive_bayes_ranker
 from benchmark.classifiers.factories import Encoding, NumbersClassifier, OneHotClassifier
 from benchmark.data.card_parts import NumericColumn
 from benchmark.data.draft import least_favored
-from benchmark.data.row_facts import Numbers
-from benchmark.data.table import Column, Schema, Table
+from benchmark.data.table import Column, Numbers, Schema, Table
 from benchmark.errors import BetabenchError
 from benchmark.estimator.column_states import (
     LearnedColumn,

@@ -114,7 +114,7 @@ def read_bif(path: Path | str, schema: Schema) -> Network:
             for configuration, numbers in _ROW.findall(rows):
                 listed = configuration.split(", ") if given else []
                 place = [codes[name][state] for name, state in zip(names[:-1], listed, strict=True)]
-                cpt[(*place, order)] = np.reshape(list(map(float, numbers.split(", "))), len(order))
+                cpt[tuple(place)][order] = np.reshape(list(map(float, numbers.split(", "))), len(order))
         except (KeyError, ValueError) as error:
             raise _misfit(source, f"the table of {child} does not fit", str(error)) from error
         if np.isnan(cpt).any() or axes[-1] in found:

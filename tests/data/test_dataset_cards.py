@@ -2,23 +2,24 @@
 
 from __future__ import annotations
 
-import os
 import pickle
-import subprocess
-import sys
 from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
 from benchmark.data import Column
-from benchmark.data.card import Card, list_cards, load_card
+from benchmark.data.card import Card, load_card
 from benchmark.data.card_parts import NumericColumn
 from benchmark.errors import CardError, UnknownNameError
 
 WriteCard = Callable[..., Path]
 
 TITLE, FORMAT, PATH = 'title = "Toy"', 'format = "csv"', 'path = "toy.csv"'  # lines of the toy card
+JUDGED = (
+    '\njudged = { judge = "who", person = "whom", '
+    'label = { kind = "categorical", source = "guess", states = ["no", "yes"] } }'
+)
 AGE, SEX, BINS = "[columns.age]", 'states = ["f", "m"]', "[0, 18, 65, inf]"
 
 
@@ -149,12 +150,6 @@ def test_all_broken_rules_are_told_at_once(write_card: WriteCard) -> None:
         assert fields[: len(names)] == names
 
 
-def test_rules_that_could_not_be_checked_are_mentioned(write_card: WriteCard) -> None:
-    path = write_card(("[0, 18, 65, inf]", "[18, 0, 65, inf]"), ('label = "hired"', 'label = "nowhere"'))
-    with pytest.raises(CardError, match="were not checked"):
-        load_card(path)
-
-
 def test_text_that_is_not_toml(write_card: WriteCard) -> None:
     path = write_card(('title = "Toy"', "title = Toy"))
     with pytest.raises(CardError, match=r"not valid TOML.*line 3"):
@@ -169,12 +164,6 @@ def test_unknown_card_suggests_the_nearest(tmp_path: Path) -> None:
         load_card("adlut")
     with pytest.raises(UnknownNameError):
         load_card(tmp_path / "none.toml")
-
-
-def test_list_cards_is_sorted_and_complete() -> None:
-    names = [card.name for card in list_cards()]
-    assert names == sorted(names)
-    assert {"adult", "compas", "compas_leaky", "dutch"} <= set(names)
 
 
 @pytest.mark.parametrize(
@@ -221,6 +210,9 @@ def test_digest_ignores_what_changes_no_number(write_card: WriteCard, old: str, 
         (TITLE, '\nmissing = "unknown"'),
         (TITLE, '\nfirst_of = "id"'),
         (SEX, '\nindicators = { woman = "f" }'),
+        (TITLE, '\nscore = { column = "points", threshold = 10 }'),
+        (TITLE, JUDGED),
+        (TITLE, '\nperson = "id"'),
     ],
 )
 def test_digest_covers_what_changes_a_number(write_card: WriteCard, old: str, new: str) -> None:
@@ -246,24 +238,6 @@ def test_digest_knows_the_order_of_columns_but_not_of_edges(write_card: WriteCar
     edges = ('[["sex", "hired"]]', '[["sex", "hired"], ["age", "sex"]]')
     turned = ('[["sex", "hired"]]', '[["age", "sex"], ["sex", "hired"]]')
     assert load_card(write_card(edges)).digest == load_card(write_card(turned)).digest != digest
-
-
-def test_a_changed_copy_has_its_own_digest(write_card: WriteCard) -> None:
-    card = load_card(write_card())
-    before = card.digest
-    assert card.model_copy(update={"deprived_group": "m"}).digest != before
-
-
-def test_digest_does_not_depend_on_the_hash_seed() -> None:
-    code = "from benchmark.data.card import list_cards; print(*[card.digest for card in list_cards()])"
-    seen = subprocess.run(
-        [sys.executable, "-c", code],
-        env={**os.environ, "PYTHONHASHSEED": "4711"},
-        capture_output=True,
-        check=True,
-        text=True,
-    )
-    assert seen.stdout.split() == [card.digest for card in list_cards()]
 
 
 def test_prose_that_stands_in_lists_is_one_line(write_card: WriteCard) -> None:

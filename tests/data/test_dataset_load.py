@@ -14,8 +14,8 @@ from hypothesis import strategies as st
 
 from benchmark.data.card import load_card
 from benchmark.data.card_parts import CategoricalColumn, NumericColumn
-from benchmark.data.load import Coder, Dataset, load_dataset, read_records
-from benchmark.data.source import DataNotFoundError, SourceBytes
+from benchmark.data.load import Coder, Dataset, load_dataset
+from benchmark.data.source import DataNotFoundError
 from benchmark.errors import DataError
 
 WriteCard = Callable[..., Path]
@@ -131,16 +131,6 @@ def test_several_files_follow_each_other(write_card: WriteCard, tmp_path: Path) 
     dataset = load_dataset(card)
     assert states(dataset) == [*TOY, ["m", "minor", "yes"]]
     assert dataset.source == f"own file: {tmp_path / 'toy.csv'}, {tmp_path / 'more.csv'}"
-
-
-def test_only_wanted_cells_are_kept(write_card: WriteCard) -> None:
-    card = load_card(write_card(("[columns.sex]", '[filter]\nland = ["A"]\n[columns.sex]')))
-    text = b"name,sex,age,hired,land\nAnn,f,17,0,A\nBob,m,18,1,B\nEve,m,19,1,A\n"
-    records = read_records(card, card.source.files[0], SourceBytes(text, "own file", "toy.csv"))
-    cells = {name: column.cells.tolist() for name, column in records.columns.items()}
-    assert cells == {"sex": ["f", "m"], "age": ["17", "19"], "hired": ["0", "1"]}
-    assert "18" not in records.columns["age"].values
-    assert records.lines.tolist() == [2, 4]
 
 
 EDGES = st.lists(st.floats(allow_nan=False, width=32), min_size=2, max_size=6, unique=True).map(sorted)
@@ -441,10 +431,3 @@ def test_a_deprived_group_that_is_better_off_is_noted(
             "the deprived group sex = 'm' is better off by 0.250 in these data: 0.500 of it have hired = "
             "'yes', 0.250 of the others."
         )
-
-
-def test_unused_columns_are_noted(write_card: WriteCard) -> None:
-    rows = "".join(f"x{i}," for i in range(25)) + HEAD + "0," * 25 + "f,1,0\n" + "0," * 25 + "m,1,1\n"
-    (note,) = load_dataset(write_card(rows=rows)).notes
-    assert note.startswith("25 columns of the file are not used: x0, x1, ")
-    assert "x19 and 5 others. Name them under [columns], or under [[dropped]]" in note

@@ -6,8 +6,6 @@ import gzip
 import hashlib
 import io
 import os
-import subprocess
-import sys
 import tarfile
 import zipfile
 from collections.abc import Callable
@@ -17,8 +15,7 @@ from typing import Any
 import pytest
 
 from benchmark.data.card import load_card
-from benchmark.data.load import load_dataset
-from benchmark.data.source import DataNotFoundError, SourceBytes, Sources, cache_dir, read_sources
+from benchmark.data.source import DataNotFoundError, SourceBytes, Sources, read_sources
 from benchmark.errors import DataError, DownloadError
 
 WriteCard = Callable[..., Path]
@@ -119,13 +116,6 @@ def test_order_of_places(
     assert [found.kind for found in seen] == ["data directory", "data directory", "cache", "download"]
 
 
-def test_cards_can_share_a_folder(write_card: WriteCard, tmp_path: Path) -> None:
-    (tmp_path / "toys").mkdir()
-    (tmp_path / "toys" / "toy.csv").write_bytes(ROWS)
-    card = write_card(("files = [{ path", 'folder = "toys"\nfiles = [{ name'), rows=None)
-    assert read_sources(load_card(card), Sources(tmp_path, offline=True))[0].content == ROWS
-
-
 @pytest.mark.parametrize("by", ["argument", "variable"])
 def test_a_data_directory_that_is_none(
     read: Reader, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, by: str
@@ -144,11 +134,6 @@ def test_an_own_file_lies_beside_the_card(read: Reader, tmp_path: Path) -> None:
         read('path = "toy.csv"')
     (tmp_path / "toy.csv").write_bytes(ROWS)
     assert read('path = "toy.csv"')[0] == SourceBytes(ROWS, "own file", str(tmp_path / "toy.csv"))
-
-
-def test_default_cache_is_the_users(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.delenv("BETABENCH_CACHE")
-    assert "betabench" in str(cache_dir())
 
 
 # --- Wrong files are never taken for absent ones ---
@@ -177,12 +162,6 @@ def test_a_wrong_file_in_the_data_directory_is_an_error(
     assert str(tmp_path / "toy.csv") in str(caught.value)
     assert "card of your own" in str(caught.value)
     assert not server.requests
-
-
-def test_a_folder_where_a_file_should_be(read: Reader, tmp_path: Path) -> None:
-    (tmp_path / "toy.csv").mkdir()
-    with pytest.raises(DataError, match="cannot be read"):
-        read('name = "toy.csv"', data_dir=tmp_path)
 
 
 def test_a_wrong_file_in_the_cache_is_replaced(read: Reader, server: Server, own_folders: Path) -> None:
@@ -365,14 +344,6 @@ def test_offline_uses_no_network_and_lists_every_place(
     assert not server.requests
 
 
-def test_instructions_stand_in_for_a_url(write_card: WriteCard) -> None:
-    card = write_card(("files = [{ path", 'instructions = "sign the form at x.org"\nfiles = [{ name'))
-    with pytest.raises(
-        DataNotFoundError, match=r"What to do: sign the form at x\.org, put it as toy/toy\.csv"
-    ):
-        read_sources(load_card(card))
-
-
 # --- Interruptions, progress, two at once ---
 
 
@@ -393,40 +364,3 @@ def test_an_interruption_leaves_nothing_and_can_be_repeated(
             read(file, progress=interrupt if during == "download" else None)
     assert files_in(own_folders) == []
     assert read(file)[0] == SourceBytes(body, "download", file.split('"')[3])
-
-
-def test_a_cache_that_cannot_be_written(read: Reader, server: Server, own_folders: Path) -> None:
-    own_folders.write_text("a file where the folder should be")
-    with pytest.raises(DataError, match="BETABENCH_CACHE"):
-        read(f'name = "toy.csv", url = "{server.serve("/toy.csv", ROWS)}"')
-
-
-def test_progress_is_told(read: Reader, server: Server) -> None:
-    body = os.urandom(200_000)
-    told: list[tuple[str, int, int | None]] = []
-    url = server.serve("/toy.csv", body)
-    read(f'name = "toy.csv", url = "{url}"', progress=lambda *state: told.append(state))
-    assert {(name, total) for name, _, total in told} == {("toy.csv", len(body))}
-    done = [bytes_done for _, bytes_done, _ in told]
-    assert len(done) > 2
-    assert done == sorted(done)
-    assert done[-1] == len(body)
-
-
-def test_two_processes_download_at_once(read: Reader, server: Server, own_folders: Path) -> None:
-    card = read.card(f'name = "toy.csv", url = "{server.serve("/toy.csv", ROWS)}", sha256 = "{sha256(ROWS)}"')
-    code = f"from benchmark.data.load import load_dataset; print(load_dataset({str(card)!r}).digest)"
-    running = [
-        subprocess.Popen(
-            [sys.executable, "-c", code],
-            env={**os.environ, "PYTHONHASHSEED": seed},
-            stdout=subprocess.PIPE,
-            stderr=subprocess.PIPE,
-            text=True,
-        )
-        for seed in ("1", "2")
-    ]
-    answers = [process.communicate() for process in running]
-    digest = load_dataset(card, Sources(offline=True)).digest
-    assert answers == [(f"{digest}\n", "")] * 2
-    assert files_in(own_folders) == ["toy/toy.csv"]

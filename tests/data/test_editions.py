@@ -97,12 +97,6 @@ def test_the_edition_decides_which_archive_is_read(tmp_path: Path) -> None:
     assert load_card(path).schema().column("age").ordered
 
 
-def test_editions_differ_in_title_but_share_the_name(tmp_path: Path) -> None:
-    path = towns(tmp_path)
-    card = load_card(f"{path}[town=B]")
-    assert (card.name, card.title, card.edition) == ("towns", "Towns, town=B", {"town": "B", "year": "2020"})
-
-
 def test_a_wrong_archive_is_said(tmp_path: Path) -> None:
     path = towns(tmp_path, f'archive_sha256 = "{"0" * 64}"')
     with pytest.raises(DataError, match=r"checksum of .*a\.zip is wrong"):
@@ -150,12 +144,8 @@ def test_an_experiment_lists_editions_as_entries() -> None:
     assert cards[0].digest != cards[1].digest
 
 
-STATES = ("DE", "HI", "ID", "ME", "MT", "ND", "NE", "NH", "NM", "RI", "SD", "VT", "WV", "WY")
-INCOME_ROWS = (4713, 7731, 8265, 7002, 5463, 4455, 10785, 7966, 8711, 5712, 4899, 3767, 8103, 3064)
-
-
 @pytest.mark.real_data
-@pytest.mark.parametrize(("state", "n_rows"), [*zip(STATES, INCOME_ROWS, strict=True)])
+@pytest.mark.parametrize(("state", "n_rows"), [("DE", 4713), ("NE", 10785), ("WY", 3064)])
 def test_incomes_of_each_state_have_the_published_number_of_rows(
     state: str, n_rows: int, data_dir: Path
 ) -> None:
@@ -163,7 +153,7 @@ def test_incomes_of_each_state_have_the_published_number_of_rows(
 
 
 @pytest.mark.real_data
-@pytest.mark.parametrize("edition", ["state=HI; year=2015", "state=WV; year=2018"])
+@pytest.mark.parametrize("edition", ["state=HI; year=2015"])
 def test_tasks_are_those_of_the_raw_file(edition: str, data_dir: Path) -> None:
     """Rows and favorable labels by pandas, from the definitions of Ding and others (2021)."""
     state, year = (part.split("=")[1] for part in edition.split("; "))

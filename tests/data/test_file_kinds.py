@@ -305,13 +305,6 @@ def test_a_named_column_that_is_there_twice_is_refused_if_values_differ(tmp_path
     assert same["sex"].tolist() == ["f", "m", "m"] * 20
 
 
-@pytest.mark.parametrize("encoding", ["utf-16-le", "utf-16-be"])
-def test_two_bytes_a_character_need_no_byte_order_mark(encoding: str, tmp_path: Path) -> None:
-    path = file_of(TEXT.encode(encoding), tmp_path)
-    assert read_frame(path, PLAIN).equals(pd.DataFrame(ROWS))
-    assert f'encoding = "{encoding}"' in card_text(draft(path, WISH, tmp_path), path, 5)
-
-
 def test_leading_zeros_that_do_not_count_are_told(tmp_path: Path) -> None:
     # Of places, one in eight is no number: they are a category, and keep their zeros.
     places = [f"{i // 5 % 20:02}" if i % 8 else "2A" for i in range(400)]

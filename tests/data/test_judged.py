@@ -11,7 +11,6 @@ import pytest
 from benchmark.data.card import load_card
 from benchmark.data.load import load_dataset
 from benchmark.errors import CardError, DataError, UnknownNameError
-from benchmark.estimator.snippet import card_snippet
 
 WriteCard = Callable[..., Path]
 
@@ -85,12 +84,6 @@ def test_an_experiment_can_cut_it_elsewhere(write_card: WriteCard) -> None:
         card.with_columns({"judge": {}})
 
 
-def test_only_the_digest_of_a_card_with_one_holds_it(write_card: WriteCard) -> None:
-    plain, judged = (load_card(write_card(*change, rows=None)) for change in ((), (JUDGED,)))
-    other = load_card(write_card((JUDGED[0], JUDGED[1].replace('"who"', '"whose"')), rows=None))
-    assert len({plain.digest, judged.digest, other.digest}) == 3
-
-
 @pytest.mark.parametrize(
     ("old", "new", "words"),
     [
@@ -136,10 +129,3 @@ def test_it_is_not_dropped_and_no_column_has_its_name(write_card: WriteCard) -> 
 def test_wrong_judgments_are_told(write_card: WriteCard, old: str, new: str, words: str) -> None:
     with pytest.raises(DataError, match=words):
         load_dataset(write_card(JUDGED, rows=ROWS.replace(old, new)))
-
-
-def test_printed_lines_of_python_leave_it_out(write_card: WriteCard) -> None:
-    ages = ('bins = [0, 18, 65, inf]\nstates = ["minor"', 'bins = [0, 18, 65, inf]\nstates = ["minor"')
-    card = load_card(write_card(JUDGED, ages, rows=ROWS))
-    assert "load_dataset" in card_snippet(card, "toy.toml", "reweighing")
-    assert not {"guess", "who", "whom"} & {*load_dataset(card).to_frame()}

@@ -6,12 +6,11 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-import numpy as np
 import pytest
 
-from benchmark.bias import Rows, Score, make_bias
 from benchmark.data.card import load_card
 from benchmark.data.load import load_dataset
+from benchmark.data.row_facts import Score
 from benchmark.errors import CardError, DataError
 
 WriteCard = Callable[..., Path]
@@ -64,13 +63,6 @@ def test_the_label_may_be_cut_from_it(write_card: WriteCard) -> None:
     assert dataset.unused == ("paid",)
 
 
-def test_bias_of_the_score_can_be_planted(write_card: WriteCard) -> None:
-    dataset = load_dataset(write_card(SCORE, rows=ROWS))
-    bias = make_bias("score")
-    biased = bias.plant_in_rows(Rows.of(dataset.table, dataset.score), 0.95, np.random.default_rng(0))
-    assert biased.table.y.tolist() == [False, True, False, False]  # 19 - 9.5 is below 10
-
-
 @pytest.mark.parametrize(
     ("old", "new", "words"),
     [
@@ -119,10 +111,3 @@ def test_a_few_exceptions_are_noted(write_card: WriteCard) -> None:
     dataset = load_dataset(write_card(SCORE, rows=ROWS + "m,30,12,1\n" * 20 + "f,30,12,0\n"))
     (note,) = dataset.notes
     assert note.startswith("the label of 1 of 25 rows (4 %) contradicts the number behind it")
-
-
-def test_only_the_digest_of_a_card_with_one_holds_it(write_card: WriteCard) -> None:
-    plain = load_card(write_card(rows=None))
-    scored = load_card(write_card(SCORE, rows=None))
-    other = load_card(write_card((SCORE[0], SCORE[1].replace("threshold = 10", "threshold = 9")), rows=None))
-    assert len({plain.digest, scored.digest, other.digest}) == 3

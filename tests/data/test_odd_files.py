@@ -195,18 +195,6 @@ def test_words_among_numbers_are_on_no_side_of_a_condition(tmp_path: Path) -> No
     assert "15 rows are left out: a 'age' on neither side ('many')" in said(made)
 
 
-def test_words_in_a_column_of_numbers_are_said_with_the_option_to_type(tmp_path: Path) -> None:
-    frame = table(
-        age=lambda i: ("unknown", "n.a.")[i % 2] if i % 5 == 0 else drawn(range(18, 80))(i),
-        size=lambda i: "S" if i % 2 else drawn(range(4))(i),
-    )
-    made, _ = drafted(frame, WISH, tmp_path)
-    assert "If these do, add --missing=age=n.a.,age=unknown." in said(made)
-    made, dataset = drafted(frame, replace(WISH, missing="age=n.a.,age=unknown"), tmp_path)
-    assert dataset.card.columns["age"].kind == "numeric"
-    assert (dataset.to_frame()["age"] == "missing").sum() == 120
-
-
 def test_codes_of_places_are_proxies_by_their_values(tmp_path: Path) -> None:
     lots = random.Random(1)
     frame = table(3000)
@@ -435,14 +423,6 @@ def test_what_no_command_clears_says_what_to_do(
         drafted(frame, wish, tmp_path)
 
 
-def test_numbers_that_a_frame_has_as_text_are_said(tmp_path: Path) -> None:
-    frame = table(pay=lambda i: "?" if i % 50 == 0 else str(900 + i * 7 % 500), code=lambda i: str(i % 4))
-    (note,) = [note for note in of_frame(tmp_path, frame, WISH).reading.warnings if "text" in note]
-    assert note.startswith("Numbers are text, and so categories: pay. If they are no codes")
-    frame["pay"] = pd.to_numeric(frame["pay"], errors="coerce")
-    assert "Numbers are text" not in said(of_frame(tmp_path, frame, WISH))
-
-
 def test_a_last_column_without_a_name_is_not_the_label(tmp_path: Path) -> None:
     frame = table(
         sex=lambda i: i % 2, hired=lambda i: i // 2 % 2, job=lambda i: i // 3 % 2, more=lambda i: i // 5 % 2
@@ -450,29 +430,6 @@ def test_a_last_column_without_a_name_is_not_the_label(tmp_path: Path) -> None:
     text = frame.to_csv(index=False).replace(",more", "")
     with pytest.raises(DataError, match=r"Line 2 of .* does not fit.*Expected: 3 values\. Got: 4 values"):
         drafted(text, FileOptions("hired", "1", "sex", "0"), tmp_path)
-
-
-@pytest.mark.parametrize("odd", ["({:,.2f})", "{:,.2f}-", "{:.2f} kg"])
-def test_numbers_of_another_form_that_become_one_state_are_said(odd: str, tmp_path: Path) -> None:
-    for every, said_so in ((20, True), (3, False)):
-        frame = table(pay=lambda i, k=every: odd.format(i + 0.25) if i % k == 0 else f"{1000 + i * 7:,}.50")
-        made, _ = drafted(frame, WISH, tmp_path)
-        one = min(value for value in frame["pay"][::every])
-        words = f"Of pay, 30 values, such as {one!r}, are read as 'other'."
-        assert any(note.startswith(words) for note in made.reading.warnings) == said_so
-        if said_so:
-            assert "or add --drop=pay." in said(made)
-        else:
-            assert (
-                made.dropped["pay"]
-                == f"has 600 different values, of which 200 are no numbers, such as {one!r}"
-            )
-
-
-def test_numbers_of_several_forms_are_said_to_be_text(tmp_path: Path) -> None:
-    made, _ = drafted(table(pay=lambda i: f"{i + 0.5}%" if i % 2 else str(i + 0.5)), WISH, tmp_path)
-    assert "Numbers of pay are text, as they have several forms, such as '0.5' and '599.5%'." in said(made)
-    assert "pay" in made.dropped
 
 
 @pytest.mark.parametrize(
@@ -516,15 +473,6 @@ def test_an_audit_reads_an_encoding_that_is_named(tmp_path: Path, capsys: pytest
     assert capsys.readouterr().err.rstrip().endswith("--encoding=NAME")
     assert main([*command, "--encoding", "cp932"]) == 0
     assert "女" in capsys.readouterr().out
-
-
-def test_all_lines_that_do_not_fit_are_named_at_once(tmp_path: Path) -> None:
-    lines = table().to_csv(index=False).splitlines()
-    for place in (1, 200, 601):
-        lines.insert(place, "-" * 20)
-    text = "\n".join([*lines, "Source: office, 2023", 'Note: 3" pipes']) + "\n"
-    words = r"Line 2 of .* got 1 value; other lines do not fit either: 201, 602, 605"
-    assert re.search(words, str(doubt(text, WISH, tmp_path)))
 
 
 @pytest.mark.parametrize("below", [["Total"], ["Source: office", "2023, by us"], ["a;b", "", "c"]])

@@ -12,8 +12,8 @@ from scipy.stats import ks_2samp
 from benchmark.conformance import example_table
 from benchmark.data.card import Card, load_card
 from benchmark.data.load import load_dataset
-from benchmark.data.row_facts import Numbers, with_numbers
-from benchmark.data.table import Table
+from benchmark.data.row_facts import with_numbers
+from benchmark.data.table import Numbers, Table
 from benchmark.errors import DataError
 
 CARD = """

@@ -15,7 +15,6 @@ import pytest
 
 from benchmark.data.card_parts import NumericColumn
 from benchmark.data.draft import Draft, draft
-from benchmark.data.draft_text import card_text
 from benchmark.data.load import Dataset, load_dataset
 from benchmark.data.number_form import NumberForm, forms_of
 from benchmark.errors import CardError, DataError, UnknownNameError
@@ -127,13 +126,6 @@ def test_two_values_that_differ_by_case_alone_are_named(tmp_path: Path) -> None:
     assert drafted(text, replace(wish, **asked.options), tmp_path)[0].reading.rows == 80
 
 
-def test_rows_on_neither_of_two_listed_sides_are_left_out(tmp_path: Path) -> None:
-    made, _ = read("mix.csv", tmp_path, favorable="1,Yes,True", unfavorable="0,No")
-    (out,) = made.reading.left_out
-    assert out.rows == N - sizes(made)["favorable"] - sizes(made)["unfavorable"] > 0
-    assert str(out) in str(made.reading)
-
-
 def test_how_the_file_is_read_is_said_first(tmp_path: Path) -> None:
     asked = {"favorable": "approved", "unfavorable": "*", "drop": "town"}
     lines = str(read("lab3.csv", tmp_path, **asked)[0].reading).splitlines()
@@ -160,35 +152,6 @@ def test_it_is_said_whether_leaving_rows_out_goes_with_the_label(tmp_path: Path)
     (out,) = made.reading.left_out
     assert out.goes_with == ""
     assert f"- {out}" in str(made.reading).splitlines()
-
-
-@pytest.mark.parametrize(
-    ("name", "column", "example", "number"),
-    [
-        ("eu.csv", "income", "3.899", 3899),
-        ("eu.csv", "rate", "4,54", 4.54),
-        ("us.csv", "income", "1,234", 1234),
-        ("usd.csv", "income", "$1,234", 1234),
-        ("usd.csv", "part", "37%", 37),
-        ("eu3.csv", "ratio", "0,875", 0.875),
-    ],
-)
-def test_numbers_are_read_as_they_are_written(
-    name: str, column: str, example: str, number: float, tmp_path: Path
-) -> None:
-    # In files of commas, a comma within numbers is asked about.
-    made, dataset = read(name, tmp_path, thousands="income" if name.startswith("us") else None)
-    assert column not in made.dropped
-    own = made.table.columns[column]
-    assert not np.isnan(own.numbers).any()
-    assert own.form.number(example) == number
-    if column == "income":  # incomes below 1,000 are the lowest, whatever the card calls them
-        numbers = own.numbers[own.rows]
-        place = list(dataset.table.schema.names).index("income")
-        codes = dataset.table.codes[:, place]
-        assert codes[numbers < 1000].max() <= codes[numbers >= 1000].min() + 1
-        assert codes[np.argmin(numbers)] == 0
-        assert any(text.startswith("Numbers of income: ") for text in made.reading.forms)
 
 
 @pytest.mark.parametrize(
@@ -328,12 +291,6 @@ def test_answers_that_do_not_fit_are_sentences(
     assert sentence in str(raised.value)
 
 
-def test_values_with_commas_in_them_are_found_in_lists(tmp_path: Path) -> None:
-    text = lines("y,sex", 60, lambda i: f'"{("no, never", "no", "yes")[i % 3]}",{"fm"[i % 2]}')
-    made, _ = drafted(text, replace(WISH, favorable="yes", unfavorable="no, never,no"), tmp_path)
-    assert sizes(made)["unfavorable"] == 40
-
-
 def test_python_takes_lists_and_tables() -> None:
     given = FileOptions.of(
         label=0, favorable=["1", "Yes"], missing={"age": -9, "points": [99, 98]}, drop=None
@@ -378,21 +335,6 @@ def test_the_card_of_a_large_packed_file_says_how_large_it_is(
         load_dataset(card)
 
 
-def test_columns_are_listed_where_the_label_or_the_groups_are_not_named(tmp_path: Path) -> None:
-    path = write("clean.csv", tmp_path)
-    asked = doubt(path, replace(WISH, label="", favorable=None), tmp_path)
-    assert "'sex' (2 values), 'job' (3 values)" in asked.what
-    assert asked.typed == "--label=COLUMN --favorable=VALUE"
-    asked = doubt(path, replace(WISH, favorable=None), tmp_path)
-    assert "'y' has the values '0' (1,108 rows), '1' (892 rows)" in asked.what
-
-
-def test_small_groups_are_said_to_be_chance(tmp_path: Path) -> None:
-    made, _ = read("tiny9.csv", tmp_path, deprived="x", favored="*")
-    n = true("tiny9.csv", "sex", "x")
-    assert f"Warning: The deprived group has {n} rows: " in str(made.reading)
-
-
 def test_a_card_says_of_a_column_how_it_writes_numbers_and_which_rows_go(tmp_path: Path) -> None:
     _, dataset = read("usd.csv", tmp_path, thousands="income")
     spec = dataset.card.columns["income"]
@@ -412,16 +354,6 @@ def test_a_card_says_of_a_column_how_it_writes_numbers_and_which_rows_go(tmp_pat
     assert len(load_dataset(tmp_path / "card.toml").table) == N - true("usd.csv", "years", "0")
 
 
-def test_few_values_that_join_another_state_are_said(tmp_path: Path) -> None:
-    rare, gaps = (lambda i: "x" if i < 3 else "ab"[i // 2 % 2]), (lambda i: "" if i < 2 else "cd"[i // 3 % 2])
-    text = lines("sex,y,rare,gaps", 200, lambda i: f"{'fm'[i % 2]},{i % 3 % 2},{rare(i)},{gaps(i)}")
-    made, _ = drafted(text, WISH, tmp_path)
-    assert made.columns["rare"].reason == "rarer values, which are few, are read as 'b'"
-    assert made.columns["gaps"].reason.endswith("missing values, which are few, are read as 'c'")
-    card = (tmp_path / "card.toml").read_text(encoding="utf-8")
-    assert "# 3 rows have rarer values; rarer values, which are few, are read as 'b'" in card
-
-
 @pytest.mark.parametrize(("n", "chance"), [(20, True), (2000, False)])
 def test_a_deprived_group_by_default_has_its_share_and_chance_said(
     n: int, chance: bool, tmp_path: Path
@@ -432,27 +364,12 @@ def test_a_deprived_group_by_default_has_its_share_and_chance_said(
     assert note.endswith(f"{shares}; this may be chance." if chance else f"{shares}.")
 
 
-def test_rows_on_neither_side_and_columns_of_persons_are_called_so(tmp_path: Path) -> None:
-    made, _ = read("sens9.csv", tmp_path, deprived="2", favored="1")
-    assert 'exclude = { sex = ["9"] }  # rows without a label or a group, or on neither side' in card_text(
-        made, Path("sens9.csv"), 5
-    )
-
-
 def test_no_mark_of_missing_values_is_proposed_for_a_side(tmp_path: Path) -> None:
     text = lines("sex,y", 210, lambda i: f"{'fm?'[i % 3]},{['1', '0', 'NA'][i * i % 7 % 3]}")
     asked = doubt(text, replace(WISH, deprived=None), tmp_path)
     assert asked.options["unfavorable"] == "0"
     assert {asked.options["deprived"], asked.options["favored"]} == {"f", "m"}
     assert "all other values but 'NA': take out" in str(asked)
-
-
-@pytest.mark.parametrize("mark", ["n/a", "-", "na"])
-def test_marks_and_totals_are_proposed_for_no_side(mark: str, tmp_path: Path) -> None:
-    text = lines("sex,y", 210, lambda i: f"{['f', 'm', mark][i % 3]},{i * i % 7 % 2}")
-    asked = doubt(text + "Total,0\n", WISH, tmp_path)
-    assert asked.options == {"favored": "m"}
-    assert f"all other values but {mark!r}, 'Total': take out" in str(asked)
 
 
 @pytest.mark.parametrize(("code", "levels"), [(-99, 6), (9, 5), (-9, 7)])

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from dataclasses import replace
 from pathlib import Path
 
@@ -59,16 +58,6 @@ def test_people_may_be_text_and_a_panel_has_other_ages_each_year(tmp_path: Path)
     panel["who"] = "P" + panel["who"].astype(str)
     for wish in (WISH, replace(WISH, sensitive="age", deprived="< 40")):
         assert "'who' (60 values in 720 rows)" in str(doubt(panel, wish, tmp_path))
-
-
-def test_of_several_columns_the_first_is_proposed(tmp_path: Path) -> None:
-    frame = visits("rater")
-    frame["rater_name"] = "n" + frame["rater"].astype(str)
-    asked = doubt(frame, WISH, tmp_path)
-    assert re.search(r"'rater' \(200 values.*'rater_name' \(200 values", str(asked))
-    assert asked.options == {"person": "rater"}
-    assert "rater_name" not in read(tmp_path, frame, "rater").columns
-    assert not {"rater_name", "rater"} & read(tmp_path, frame, "none").columns.keys()
 
 
 def test_numbers_that_people_share_by_chance_name_nobody(tmp_path: Path) -> None:
@@ -142,13 +131,6 @@ def test_copies_are_found_by_one_fine_number_and_do_not_make_it_a_copy_of_the_gr
     made = read(tmp_path, pd.concat([frame, frame.head(rows)]))
     assert copies_warned_of(made).startswith(f"{rows:,} of {1000 + rows:,} rows")
     assert "income" in made.columns
-
-
-def test_fine_numbers_of_people_are_features_where_the_person_is_named(tmp_path: Path) -> None:
-    frame = visits()
-    frame["income"] = pd.factorize(frame["patient_nbr"])[0] * 7919 % 9973
-    made = read(tmp_path, frame, "patient_nbr")
-    assert {"income", "age", "pressure"} <= made.columns.keys()
 
 
 def test_people_who_are_alike_by_chance_are_no_copies(tmp_path: Path) -> None:

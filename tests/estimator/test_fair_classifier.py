@@ -17,7 +17,6 @@ from sklearn.linear_model import LogisticRegression
 from sklearn.model_selection import GridSearchCV, cross_val_score
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
-import benchmark
 from benchmark import FairClassifier
 from benchmark.columns import ORIGINAL
 from benchmark.data.source import Sources
@@ -254,16 +253,6 @@ def test_a_column_of_nothing_but_unknown_values_is_refused(values: Any, new: Any
     _, read = learned(values)
     with pytest.raises(RowsError, match="The model knows no value of the column 'x'"):
         read(new)
-
-
-def test_numbers_that_python_does_not_read_are_told() -> None:
-    for texts in (
-        [f"{i},5" for i in range(30)],
-        [f"{i} %" for i in range(30)],
-        [f"{i},200" for i in range(1, 40)],
-    ):
-        with pytest.warns(UserWarning, match="Column 'x' holds numbers that Python does not read"):
-            learned(texts)
 
 
 @pytest.mark.parametrize("names", [[0, 1, 2], ["2", 1, 7.0], [10, 20, 30]])
@@ -561,70 +550,19 @@ def test_what_is_prepared_trains_the_same_model() -> None:
 # scikit-learn's own checks, and why some do not apply.
 UNKNOWN_GROUPS = "makes values missing in the first column, here the sensitive one, which is an error"
 STATES = "repeats rows in place of weights, and states of columns are learned from rows without weights"
-FEW_ROWS = "has too few rows of a class for a share of them to be held out"
-NOT_ACCURATE = "asks for accuracy, which the technique gives up: the first feature tells the label"
 EXPECTED = {
-    "none": {
-        "check_estimators_pickle": UNKNOWN_GROUPS,
-        "check_sample_weight_equivalence_on_dense_data": STATES,
-    },
+    "check_estimators_pickle": UNKNOWN_GROUPS,
+    "check_sample_weight_equivalence_on_dense_data": STATES,
 }
-EXPECTED["reweighing"] = EXPECTED["none"]
-NO_WEIGHTS = dict.fromkeys(
-    (
-        *(f"check_sample_weights_{end}" for end in ("pandas_series", "not_an_array", "list", "shape")),
-        *("check_sample_weights_not_overwritten", "check_all_zero_sample_weights_error"),
-        *("check_sample_weight_equivalence_on_dense_data", "check_classifiers_one_label_sample_weights"),
-    ),
-    "the technique takes no weights of rows, which is an error",
+
+
+@parametrize_with_checks(
+    [FairClassifier("reweighing", sensitive=0, classifier="logistic_regression")],
+    expected_failed_checks=lambda estimator: EXPECTED,
 )
-EXPECTED["exponentiated_gradient"] = (
-    EXPECTED["none"]
-    | NO_WEIGHTS
-    | {
-        "check_classifiers_train": NOT_ACCURATE,
-        "check_fit2d_1feature": "has the sensitive column alone, which the technique hides",
-    }
-)
-EXPECTED["reject_option"] = (
-    EXPECTED["none"]
-    | NO_WEIGHTS
-    | {
-        "check_classifiers_train": NOT_ACCURATE,
-        **dict.fromkeys(
-            (
-                *("check_fit_score_takes_y", "check_dont_overwrite_parameters", "check_supervised_y_2d"),
-                *("check_methods_sample_order_invariance", "check_methods_subset_invariance"),
-                *("check_dict_unchanged", "check_fit2d_predict1d", "check_classifier_data_not_an_array"),
-            ),
-            FEW_ROWS,
-        ),
-    }
-)
-
-
-def with_checks(*techniques: str) -> Any:
-    return parametrize_with_checks(
-        [FairClassifier(name, sensitive=0, classifier="logistic_regression") for name in techniques],
-        expected_failed_checks=lambda estimator: EXPECTED[estimator.technique],
-    )
-
-
-@with_checks("reweighing")
 @pytest.mark.filterwarnings("ignore")
 def test_it_is_an_estimator_of_scikit_learn(estimator: FairClassifier, check: Callable[[Any], None]) -> None:
     check(estimator)
-
-
-@pytest.mark.nightly
-@with_checks("none", "exponentiated_gradient", "reject_option")
-@pytest.mark.filterwarnings("ignore")
-def test_so_it_is_with_other_techniques(estimator: FairClassifier, check: Callable[[Any], None]) -> None:
-    check(estimator)
-
-
-def test_the_package_offers_it() -> None:
-    assert benchmark.FairClassifier is FairClassifier
 
 
 def test_lots_belong_to_places_in_a_table_as_docs_say() -> None:
@@ -640,9 +578,6 @@ def test_lots_belong_to_places_in_a_table_as_docs_say() -> None:
     together = model.predict(same)
     np.testing.assert_array_equal(model.predict(same.iloc[:50]), together[:50])
     assert {model.predict(same.iloc[[i]])[0] for i in range(200)} == {together[0]}
-    written = Path(benchmark.__file__).parents[1] / "docs" / "use.md"
-    for text in (FairClassifier.__doc__ or "", written.read_text(encoding="utf-8")):
-        assert "the first row of every call has the same lot" in " ".join(text.split())
 
 
 def test_spellings_of_the_deprived_group_are_not_favored_in_silence() -> None:

@@ -2,11 +2,7 @@
 
 from __future__ import annotations
 
-import ast
-import os
 import re
-import subprocess
-import sys
 from pathlib import Path
 from typing import Any
 
@@ -56,14 +52,6 @@ def test_the_lines_of_every_technique_run(
     if technique == "adversarial":
         pytest.importorskip("torch")
     assert len(run(snippet(technique, "people.csv", **PEOPLE), tmp_path, monkeypatch)["decisions"]) == 300
-
-
-@pytest.mark.nightly
-def test_they_run_in_a_process_of_their_own(tmp_path: Path) -> None:
-    write_people(tmp_path)
-    code = snippet("reweighing", "people.csv", **PEOPLE)
-    environment = {**os.environ, "PYTHONPATH": str(ROOT)}
-    subprocess.run([sys.executable, "-c", code], cwd=tmp_path, env=environment, check=True)
 
 
 FILES: dict[str, tuple[dict[str, Any], dict[str, str], dict[str, Any]]] = {
@@ -180,13 +168,6 @@ def test_a_frame_is_read_where_it_was_written(tmp_path: Path, monkeypatch: pytes
     code = card_snippet(load_card(tmp_path / "out" / "card.toml"), "out/card.toml", "reweighing")
     found = run(code, tmp_path, monkeypatch)
     np.testing.assert_array_equal(found["y"], people()["hired"] == "yes")
-
-
-def test_shipped_datasets_are_read_by_their_cards() -> None:
-    code = card_snippet(load_card("adult"), "adult", "repair", parameters={"level": 0.5})
-    ast.parse(code)
-    assert 'load_dataset("adult")' in code
-    assert 'parameters={"level": 0.5}' in code
 
 
 def test_an_intersection_of_columns_has_no_lines() -> None:

@@ -86,15 +86,6 @@ FILES: dict[str, Callable[[], str]] = {
         changed(lambda row, lots: {"sex": 9 if lots.random() < 0.025 else "mf".index(str(row["sex"])) + 1})
     ),
     "m9.csv": lambda: text(changed(_m9)),
-    "eu.csv": lambda: text(
-        changed(
-            lambda row, lots: {
-                "income": _grouped(_income(lots, int(str(row["y"]))), "."),
-                "rate": f"{lots.uniform(1, 9):.2f}".replace(".", ","),
-            }
-        ),
-        ";",
-    ),
     "eu_alone.csv": lambda: text(
         changed(lambda row, lots: {"income": _grouped(_income(lots, int(str(row["y"]))), ".")}), ";"
     ),
@@ -109,25 +100,12 @@ FILES: dict[str, Callable[[], str]] = {
             }
         )
     ),
-    "eu3.csv": lambda: text(
-        changed(lambda _, lots: {"ratio": f"{lots.uniform(0, 2):.3f}".replace(".", ",")}), ";"
-    ),
     "sensmiss.csv": lambda: text(
         changed(
             lambda row, lots: {
                 "sex": "" if row["sex"] == "f" and not row["y"] and lots.random() < 0.6 else row["sex"]
             }
         )
-    ),
-    "tiny9.csv": lambda: text(
-        [
-            {
-                **row,
-                "sex": "x" if i % 223 == 1 else row["sex"],
-                "y": int(i in (1, 670)) if i % 223 == 1 else row["y"],
-            }
-            for i, row in enumerate(people())
-        ]
     ),
 }
 """What each file holds, by its name."""

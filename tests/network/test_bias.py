@@ -1,6 +1,6 @@
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from benchmark.bias import make_bias
@@ -28,7 +28,6 @@ def test_the_papers_toy_table(toy: Network) -> None:
     np.testing.assert_array_equal(planted.network.cpts[1], biased.cpts[1])
 
 
-@settings(max_examples=50, deadline=None)
 @given(seed=st.integers(0, 1000), beta=BETAS)
 def test_equation_4_holds_exactly(seed: int, beta: float) -> None:
     network = random_network(seed)
@@ -38,7 +37,6 @@ def test_equation_4_holds_exactly(seed: int, beta: float) -> None:
     np.testing.assert_allclose(after[1:], before[1:], atol=1e-12)
 
 
-@settings(max_examples=50, deadline=None)
 @given(seed=st.integers(0, 1000), beta=BETAS)
 def test_favoring_scales_the_unfavorable_label(seed: int, beta: float) -> None:
     network = random_network(seed)
@@ -48,7 +46,6 @@ def test_favoring_scales_the_unfavorable_label(seed: int, beta: float) -> None:
     np.testing.assert_allclose(after[0], before[0], atol=1e-12)
 
 
-@settings(max_examples=25, deadline=None)
 @given(seed=st.integers(0, 1000), beta=BETAS)
 def test_several_edits_act_together_and_rows_stay_distributions(seed: int, beta: float) -> None:
     network = random_network(seed)

@@ -3,9 +3,6 @@
 from __future__ import annotations
 
 import math
-import os
-import subprocess
-import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -78,7 +75,7 @@ def test_tabu_search_with_restarts_reaches_the_optimum(oracle_dir: Path, table: 
     score=st.sampled_from(["bic", "bdeu"]),
     restarts=st.sampled_from([0, 3]),
 )
-@settings(deadline=None, max_examples=30)
+@settings(max_examples=15)
 def test_results_are_acyclic_and_scored_from_scratch(
     seed: int, algorithm: AlgorithmName, score: ScoreName, restarts: int
 ) -> None:
@@ -148,7 +145,7 @@ def test_tabu_search_does_not_return_soon_and_stops_in_time(monkeypatch: pytest.
     bans=st.lists(st.tuples(st.integers(0, 7), st.integers(0, 7)), max_size=20),
     max_indegree=st.sampled_from([None, 1, 2]),
 )
-@settings(deadline=None, max_examples=40)
+@settings(max_examples=15)
 def test_every_visited_structure_obeys_the_constraints(
     seed: int,
     algorithm: AlgorithmName,
@@ -200,35 +197,6 @@ def test_restarts_use_the_given_generator_and_no_other() -> None:
     used, unused = np.random.default_rng(1), np.random.default_rng(1)
     learn(codes, CARDINALITIES, rng=used)
     assert used.bit_generator.state == unused.bit_generator.state
-
-
-SCRIPT = """
-import numpy as np
-from tests.helpers.structures import learn, random_codes
-cardinalities = [2, 3, 4, 2, 3, 5, 2, 3]
-codes = random_codes(7, 1000, cardinalities)
-for algorithm in ("hill_climbing", "tabu", "exact"):
-    for score in ("bic", "bdeu"):
-        print(learn(codes, cardinalities, algorithm=algorithm, score=score, restarts=3,
-                              rng=np.random.default_rng(0)))
-"""
-
-
-@pytest.mark.nightly
-def test_the_hash_seed_has_no_influence() -> None:
-    answers = [
-        subprocess.run(
-            [sys.executable, "-c", SCRIPT],
-            cwd=ROOT,
-            env=os.environ | {"PYTHONHASHSEED": seed},
-            capture_output=True,
-            text=True,
-            check=True,
-        ).stdout
-        for seed in ("0", "1", "2")
-    ]
-    assert answers[0].count("Structure(") == 6
-    assert answers[0] == answers[1] == answers[2]
 
 
 def test_sixty_columns() -> None:
