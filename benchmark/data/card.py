@@ -26,29 +26,7 @@ from pydantic import (
 )
 from pydantic_core import PydanticCustomError
 
-from benchmark.data.card_parts import (
-    EQUAL_ROWS,
-    CardTable,
-    CategoricalColumn,
-    ColumnCard,
-    Conditions,
-    DeprivedGroup,
-    Dropped,
-    Edges,
-    JudgedLabel,
-    Line,
-    Missing,
-    MissingEntry,
-    NetworkSettings,
-    NumericColumn,
-    RawValues,
-    ScoreColumn,
-    Slug,
-    Source,
-    Text,
-    Texts,
-    require_distinct,
-)
+from benchmark.data import card_parts as parts
 from benchmark.data.table import Column, Schema
 from benchmark.data.table import States as GroupStates
 from benchmark.declarations import (
@@ -70,11 +48,11 @@ JUDGED = "judged"
 """Name of the judged label in messages and in changes of columns."""
 
 
-class Card(CardTable):
+class Card(parts.CardTable):
     """A dataset's card."""
 
-    name: Slug  # short name: lower-case letters, digits and underscores
-    title: Line  # name for readers
+    name: parts.Slug  # short name: lower-case letters, digits and underscores
+    title: parts.Line  # name for readers
     # description, homepage, licence, citation, bibtex: What the data are, where they are described, the terms
     # of use, and whom to cite.
     description: str = ""
@@ -90,45 +68,47 @@ class Card(CardTable):
     not_for: str = ""
     # One name for all cards that tell of the same people, or of some of them; the card's own name unless
     # given. A cluster is one source: it counts once in a test over sources.
-    cluster: Slug = ""
+    cluster: parts.Slug = ""
     # Known problems of the data, one or two sentences each.
-    known_problems: Annotated[tuple[Line, ...], Field(strict=False)] = ()
-    warning: Line | None = None  # printed with every table that shows the dataset
+    known_problems: Annotated[tuple[parts.Line, ...], Field(strict=False)] = ()
+    warning: parts.Line | None = None  # printed with every table that shows the dataset
     rows: PositiveInt | None = None  # rows after ``filter`` and ``exclude``; another number is an error
-    source: Source  # files and format
+    source: parts.Source  # files and format
     # The columns to keep, label included, in order; the key is the column's name in this program.
-    columns: Annotated[dict[Text, ColumnCard], Field(min_length=2)]
-    missing: MissingEntry | None = None  # the state of missing values, in all columns that may have some
-    dropped: Annotated[tuple[Dropped, ...], Field(strict=False)] = ()  # the columns left out, and why
+    columns: Annotated[dict[parts.Text, parts.ColumnCard], Field(min_length=2)]
+    missing: parts.MissingEntry | None = None  # the state of missing values, where columns may have some
+    dropped: Annotated[tuple[parts.Dropped, ...], Field(strict=False)] = ()  # the columns left out, and why
     # A column of the file. Of rows with the same value only the first counts, before ``filter``, ``exclude``
     # and ``conditions``. A row without a value counts by itself.
-    first_of: Text | None = None
+    first_of: parts.Text | None = None
     # Rows to keep: raw values by column of the file.
-    filter: dict[Text, Texts] = Field(default_factory=dict)
+    filter: dict[parts.Text, parts.Texts] = Field(default_factory=dict)
     # Rows to leave out: raw values by column of the file.
-    exclude: dict[Text, RawValues] = Field(default_factory=dict)
+    exclude: dict[parts.Text, parts.RawValues] = Field(default_factory=dict)
     # Conditions on numbers that rows to keep fulfill, by column of the file.
-    conditions: dict[Text, Conditions] = Field(default_factory=dict)
+    conditions: dict[parts.Text, parts.Conditions] = Field(default_factory=dict)
     # label, favorable_label: Outcome column (two states), and its state that is good for people.
-    label: Text
-    favorable_label: Text
+    label: parts.Text
+    favorable_label: parts.Text
     # Sensitive column. A list in a file names the first one here, and all of them as ``sensitive``.
-    sensitive_feature: Text
+    sensitive_feature: parts.Text
     # The state, or states, whose members are deprived (AIF360: *unprivileged*). A table gives such states for
     # several columns, the sensitive one included: the deprived group is their intersection.
-    deprived_group: DeprivedGroup
+    deprived_group: parts.DeprivedGroup
     # Sensitive columns whose groups, and their intersections, have results of their own in ``groups.csv``.
-    sensitive: Annotated[tuple[Text, ...], Field(strict=False), AfterValidator(require_distinct)] = ()
-    score: ScoreColumn | None = None  # the number behind the label
-    judged: JudgedLabel | None = None  # the label that people gave, with judges and persons
+    sensitive: Annotated[
+        tuple[parts.Text, ...], Field(strict=False), AfterValidator(parts.require_distinct)
+    ] = ()
+    score: parts.ScoreColumn | None = None  # the number behind the label
+    judged: parts.JudgedLabel | None = None  # the label that people gave, with judges and persons
     # The column of the file that names the person of each row. A person's rows stand on one side of every
     # split. It is no feature. A row without a name is a person of its own. ``"rows"``, for files without
     # such a column: rows with the same features are one person's.
-    person: Text | None = None
+    person: parts.Text | None = None
     # required_edges, forbidden_edges: Edges (parent, child) that the network must or must not have.
-    required_edges: Edges = ()
-    forbidden_edges: Edges = ()
-    network: NetworkSettings = NetworkSettings()  # how the network is learned
+    required_edges: parts.Edges = ()
+    forbidden_edges: parts.Edges = ()
+    network: parts.NetworkSettings = parts.NetworkSettings()  # how the network is learned
 
     edition: dict[str, str] = Field(default_factory=dict)  # values of the parameters that chose the file
 
@@ -177,7 +157,7 @@ class Card(CardTable):
     def behind(self) -> tuple[str, ...]:
         """Columns of the file that are read but are no features: score, judged label's and person's."""
         score = () if self.score is None else (self.score.column,)
-        person = () if self.person in (None, EQUAL_ROWS) else (self.person,)
+        person = () if self.person in (None, parts.EQUAL_ROWS) else (self.person,)
         return (*score, *(() if self.judged is None else self.judged.sources), *person)
 
     @property
@@ -188,20 +168,22 @@ class Card(CardTable):
     def read_from(self, name: str) -> tuple[str, ...]:
         """Return the columns of the file that a column is read from: one, or its indicators."""
         spec = self.columns[name]
-        if isinstance(spec, CategoricalColumn) and spec.indicators:
+        if isinstance(spec, parts.CategoricalColumn) and spec.indicators:
             return tuple(spec.indicators)
         return (spec.source or name,)
 
     @property
-    def coded(self) -> dict[str, CategoricalColumn | NumericColumn]:
+    def coded(self) -> dict[str, parts.CategoricalColumn | parts.NumericColumn]:
         """All that is read as states: the columns, and the judged label as :data:`JUDGED`."""
         return self.columns if self.judged is None else {**self.columns, JUDGED: self.judged.label}
 
     @property
-    def numbered(self) -> dict[str, NumericColumn]:
+    def numbered(self) -> dict[str, parts.NumericColumn]:
         """The features that keep their numbers, by name."""
         roles = {self.label, self.sensitive_feature, *(name for name, _ in self._members)}
-        with_numbers = {n: c for n, c in self.columns.items() if isinstance(c, NumericColumn) and c.numbers}
+        with_numbers = {
+            n: c for n, c in self.columns.items() if isinstance(c, parts.NumericColumn) and c.numbers
+        }
         return {name: spec for name, spec in with_numbers.items() if name not in roles}
 
     def schema(self) -> Schema:  # type: ignore[override]  # hides a pydantic method that is deprecated
@@ -317,7 +299,7 @@ class Card(CardTable):
     def _missing_in_columns(cls, content: Any) -> Any:
         """Return the content with the state of missing values added to each column that may lack some."""
         try:
-            missing = TypeAdapter(MissingEntry).validate_python(content["missing"])
+            missing = TypeAdapter(parts.MissingEntry).validate_python(content["missing"])
             roles = {content["label"], content["sensitive_feature"]}
             columns = dict(content["columns"])
             for name in missing.columns or columns.keys() - roles:
@@ -400,7 +382,7 @@ class Card(CardTable):
             ("label", self.read_from(self.label)),
             ("dropped", tuple(itertools.chain.from_iterable(group.columns for group in self.dropped))),
             ("judged", () if self.judged is None else self.judged.sources),
-            ("person", () if self.person in (None, EQUAL_ROWS) else (self.person,)),
+            ("person", () if self.person in (None, parts.EQUAL_ROWS) else (self.person,)),
         ]
         taken = dict.fromkeys(features, "columns")
         for field, names in uses:
@@ -418,14 +400,14 @@ def _unless_known(field: str, name: str, choices: Collection[str], description: 
         yield f"{field}: must name {description}{hint}; got {name!r}"
 
 
-def _facts(spec: CategoricalColumn | NumericColumn, without: set[str]) -> dict[str, Any]:
+def _facts(spec: parts.CategoricalColumn | parts.NumericColumn, without: set[str]) -> dict[str, Any]:
     """Return a column's fields that can change a result; fields of later versions only if they are set."""
     facts: dict[str, Any] = spec.model_dump(exclude={*without, "numbers"})
     later = ("others", "decimal", "thousands", "unit", "codes", "indicators", "bin_states")
     return {name: value for name, value in facts.items() if name not in later or value is not None}
 
 
-def _with_missing(column: Mapping[str, Any], missing: Missing) -> dict[str, Any]:
+def _with_missing(column: Mapping[str, Any], missing: parts.Missing) -> dict[str, Any]:
     if not isinstance(column["states"], list | tuple):
         raise TypeError  # the column's own rule reports the error
     states = [*column["states"]]

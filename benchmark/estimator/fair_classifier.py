@@ -19,6 +19,7 @@ from sklearn.utils.metaestimators import available_if
 from sklearn.utils.multiclass import check_classification_targets, type_of_target
 from sklearn.utils.validation import check_is_fitted, validate_data
 
+from benchmark import techniques
 from benchmark.classifiers import make_classifier, naive_bayes_ranker
 from benchmark.classifiers.factories import Encoding, NumbersClassifier, OneHotClassifier
 from benchmark.data.card_parts import NumericColumn
@@ -35,17 +36,6 @@ from benchmark.estimator.column_states import (
 from benchmark.estimator.told import Told, UseError
 from benchmark.registry import plugin_modules
 from benchmark.seeding import axis_seed, generator
-from benchmark.techniques import (
-    Fact,
-    Knowledge,
-    Predictor,
-    Prepared,
-    PreProcessing,
-    Technique,
-    Tools,
-    get_technique,
-    list_techniques,
-)
 from benchmark.text.words import few
 
 T = TypeVar("T")
@@ -88,7 +78,7 @@ def _only_if(available: Callable[[FairClassifier], bool]) -> Callable[[T], T]:
 
 
 def _is_preprocessing(estimator: FairClassifier) -> bool:
-    return issubclass(type(estimator._configured()), PreProcessing)
+    return issubclass(type(estimator._configured()), techniques.PreProcessing)
 
 
 def _gives_scores(estimator: FairClassifier) -> bool:
@@ -181,7 +171,7 @@ class FairClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         classifier: Any = "c45",
         random_state: Any = 0,
         min_count: int = 5,
-        told: Mapping[Fact, Any] | None = None,
+        told: Mapping[techniques.Fact, Any] | None = None,
     ) -> None:
         self.technique = technique
         self.sensitive = sensitive
@@ -207,9 +197,9 @@ class FairClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         technique, train, tools = self._learn(X, y, sample_weight)
         with _as_value_error():
             if tools.weights is None:
-                self.predictor_: Predictor = technique.fit(train, tools)
+                self.predictor_: techniques.Predictor = technique.fit(train, tools)
             else:
-                assert isinstance(technique, PreProcessing)
+                assert isinstance(technique, techniques.PreProcessing)
                 self.predictor_ = technique.learn(_prepared(technique, train, tools), tools)
         self.technique_ = technique
         return self
@@ -243,9 +233,9 @@ class FairClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         well. Parameters and errors are as of :meth:`fit`; no classifier is trained.
         """
         technique, train, tools = self._learn(X, y, sample_weight)
-        assert isinstance(technique, PreProcessing)
+        assert isinstance(technique, techniques.PreProcessing)
         with _as_value_error():
-            self.prepared_: Prepared = _prepared(technique, train, tools)
+            self.prepared_: techniques.Prepared = _prepared(technique, train, tools)
         prepared = self.prepared_
         labels, weights = self._classes_of(prepared.table.y), prepared.sample_weight
         weights = np.ones(len(labels)) if weights is None else weights.copy()
@@ -268,7 +258,7 @@ class FairClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
 
     def _learn(
         self, X: Any, y: ArrayLike, sample_weight: ArrayLike | None = None
-    ) -> tuple[Technique, Table, Tools]:
+    ) -> tuple[techniques.Technique, Table, techniques.Tools]:
         """Return the technique, training rows as a table with roles, and tools; it learns the columns."""
         technique = self._configured()
         frame = self._frame(X, reset=True)
@@ -401,11 +391,11 @@ class FairClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
             remedy="name it as 'sensitive'; in an array, by its position",
         )
 
-    def _configured(self) -> Technique:
+    def _configured(self) -> techniques.Technique:
         with _as_value_error():
-            return get_technique(self.technique, **(self.parameters or {}))
+            return techniques.get_technique(self.technique, **(self.parameters or {}))
 
-    def _tools(self, weights: NDArray[np.float64] | None, known: Knowledge) -> Tools:
+    def _tools(self, weights: NDArray[np.float64] | None, known: techniques.Knowledge) -> techniques.Tools:
         state, seed = self.random_state, 0
         if isinstance(state, np.random.Generator):
             rng = copy.deepcopy(state)
@@ -417,14 +407,16 @@ class FairClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
                 generator(int(state), purpose="technique"),
             )
         build = functools.partial(self._learner()[1], seed=seed)
-        return Tools(build, naive_bayes_ranker, rng, weights, known)
+        return techniques.Tools(build, naive_bayes_ranker, rng, weights, known)
 
     def _weights(self, sample_weight: ArrayLike | None, train: Table) -> NDArray[np.float64] | None:
         """Return the weights of training rows after checks, or None."""
         if sample_weight is None:
             return None
         if not self._configured().takes_weights:
-            able = [name for name, technique in list_techniques().items() if technique.takes_weights]
+            able = [
+                name for name, technique in techniques.list_techniques().items() if technique.takes_weights
+            ]
             raise UseError(
                 f"The technique {self.technique!r} does not take sample_weight",
                 expected=f"one of {', '.join(able)}, which are right for weighted rows",
@@ -491,7 +483,9 @@ class FairClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         return tags
 
 
-def _prepared(technique: PreProcessing, train: Table, tools: Tools) -> Prepared:
+def _prepared(
+    technique: techniques.PreProcessing, train: Table, tools: techniques.Tools
+) -> techniques.Prepared:
     """Return the prepared rows, weighted by the technique and the user."""
     prepared = technique.prepare(train, tools)
     if tools.weights is None:

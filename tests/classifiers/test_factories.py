@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import json
-import sys
 from importlib.util import find_spec
 from typing import Any
 
@@ -68,14 +66,6 @@ def test_a_short_name_and_its_path_are_one_classifier() -> None:
         make_classifier("sklearn.naive_bayes.CategoricalNB").build(CARDINALITIES, 0),
         type(make_classifier("naive_bayes").build(CARDINALITIES, 0)),
     )
-
-
-def test_descriptions_are_plain_sorted_and_without_defaults() -> None:
-    described = make_classifier("c45", {"prune": False, "min_cases": 3, "confidence": 0.25}).describe()
-    assert described["class"] == "benchmark.classifiers.c45.C45Classifier"
-    assert list(described["parameters"].items()) == [("min_cases", 3), ("prune", False)]
-    assert json.loads(json.dumps(described)) == described
-    assert described["version"]
 
 
 def test_one_and_true_are_different_parameters() -> None:
@@ -237,19 +227,6 @@ def test_what_numbers_become(mixed: tuple[np.ndarray, np.ndarray, np.ndarray]) -
     assert linear[0, 4] != linear[40, 4]
     booster = make_classifier("gradient_boosting", encoding="numbers").build(np.array([3, 0, 300]), 0)
     assert booster.estimator.categorical_features == [0]  # more states than it tells apart are a number
-
-
-def test_numbers_are_no_answer_for_readers_of_categories() -> None:
-    with pytest.raises(ClassifierError, match="reads states as categories"):
-        make_classifier("c45", encoding="numbers")
-    described = make_classifier("gradient_boosting", encoding="numbers").describe()
-    assert described["encoding"] == "numbers"
-
-
-def test_a_classifier_of_an_extra_says_what_to_install(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setitem(sys.modules, "lightgbm", None)
-    with pytest.raises(ClassifierError, match=r"pip install 'betabench\[lightgbm\]'"):
-        make_classifier("lightgbm")
 
 
 @MISSING["lightgbm"]

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable
 from pathlib import Path
 
@@ -245,26 +244,6 @@ def refusal(card: Path) -> str:
     with pytest.raises(DataError) as caught:
         load_dataset(card)
     return str(caught.value)
-
-
-@pytest.mark.parametrize("delimiter", [";", "\t", "|", " "])
-@pytest.mark.parametrize("quote", ["", '"'])
-def test_another_delimiter_or_a_missing_header_is_told(
-    write_card: WriteCard, delimiter: str, quote: str
-) -> None:
-    table = [
-        ["sex", "age", "hired"],
-        *(line.split(",") for line in ["f,17,0", "m,18,1", "f,64.5,1", "m,70,0"]),
-    ]
-    rows = "".join(delimiter.join(f"{quote}{cell}{quote}" for cell in line) + "\n" for line in table)
-    form, names = 'format = "csv"', 'column_names = ["sex", "age", "hired"]'
-    setting = f"delimiter = {json.dumps(delimiter)}"
-    body = rows.partition("\n")[2]
-    for wrong, content in ((form, rows), (f"{form}\n{names}", body)):
-        assert "'delimiter'" in refusal(write_card((form, wrong), rows=content))
-        assert states(load_dataset(write_card((form, f"{wrong}\n{setting}"), rows=content))) == TOY
-    assert "by 'column_names' there" in refusal(write_card((form, f"{form}\n{setting}"), rows=body))
-    assert "may be truncated" in refusal(write_card(rows=HEAD + 'f,1,0\n"m;x",1,1\n"m,1'))
 
 
 def test_decimal_commas(write_card: WriteCard) -> None:

@@ -177,17 +177,6 @@ def test_a_wrong_file_in_the_cache_is_replaced(read: Reader, server: Server, own
     assert read(file, offline=True)[0].kind == "cache"
 
 
-def test_a_wrong_file_in_the_cache_that_cannot_be_replaced(
-    read: Reader, server: Server, own_folders: Path
-) -> None:
-    cached = own_folders / "toy" / "toy.csv"
-    cached.parent.mkdir(parents=True)
-    cached.write_bytes(b"damaged")
-    with pytest.raises(DataError, match=f"checksum of {cached}") as caught:
-        read(f'name = "toy.csv", url = "{server.serve("/x")}-gone", sha256 = "{sha256(ROWS)}"')
-    assert not isinstance(caught.value, DataNotFoundError)
-
-
 # --- Downloads ---
 
 

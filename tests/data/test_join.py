@@ -62,11 +62,6 @@ def test_a_file_without_its_key(joined: Callable[..., Path]) -> None:
             load_dataset(joined(people, rows))
 
 
-def test_a_short_line_among_the_rows(joined: Callable[..., Path]) -> None:
-    with pytest.raises(DataError, match=r"Line 6 of .*toy\.csv does not fit"):
-        load_dataset(joined(PEOPLE, ROWS + "1,p\n"))
-
-
 def test_the_digest_holds_it(joined: Callable[..., Path], write_card: WriteCard) -> None:
     card = load_card(joined())
     other = load_card(joined(PEOPLE, ROWS, ('key = "id"', 'key = "id.1"')))

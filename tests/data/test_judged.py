@@ -88,11 +88,7 @@ def test_an_experiment_can_cut_it_elsewhere(write_card: WriteCard) -> None:
     ("old", "new", "words"),
     [
         ('source = "guess"\n', "", "needs the 'source'"),
-        ('source = "guess"', 'source = "age"', "names 'age', which '"),
         ('source = "guess"', 'source = "hired"', "names 'hired', which '"),
-        ('judge = "who"', 'judge = "sex"', "names 'sex', which '"),
-        ('person = "whom"', 'person = "who"', "names 'who', which 'judged'"),
-        ('person = "whom"\n', "", "is required, but absent"),
         (
             'states = ["no", "yes"]',
             'states = ["bad", "good"]',
@@ -104,14 +100,6 @@ def test_a_wrong_entry_is_told(write_card: WriteCard, old: str, new: str, words:
     with pytest.raises(CardError, match="judged") as error:
         load_card(write_card((JUDGED[0], JUDGED[1].replace(old, new)), rows=None))
     assert words in str(error.value)
-
-
-def test_it_is_not_dropped_and_no_column_has_its_name(write_card: WriteCard) -> None:
-    dropped = ("[columns.age]", '[[dropped]]\ncolumns = ["whom"]\nreason = "A name."\n[columns.age]')
-    with pytest.raises(CardError, match="names 'whom', which '"):
-        load_card(write_card(JUDGED, dropped, rows=None))
-    with pytest.raises(CardError, match="beside a column of the name 'judged'"):
-        load_card(write_card(JUDGED, ("[columns.age]", '[columns.judged]\nsource = "age"'), rows=None))
 
 
 @pytest.mark.parametrize(

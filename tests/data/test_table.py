@@ -43,8 +43,3 @@ def test_features_cannot_be_written_to(position: int) -> None:
         table.features[0, 0] = 1
     with pytest.raises(ValueError, match="read-only"):
         table.schema.ordered[0] = False
-
-
-def test_features_do_not_say_how_a_label_is_hidden() -> None:
-    table = example_table(50)
-    np.testing.assert_array_equal(table.hide_label().features, table.features)

@@ -17,7 +17,6 @@ from benchmark.data.load import load_dataset
 from benchmark.errors import DataError
 from benchmark.estimator.snippet import card_snippet, snippet
 from benchmark.file_options import FileOptions
-from benchmark.techniques import list_techniques
 from tests.helpers.people import people, write_people
 from tests.helpers.snippets import drafted, run
 
@@ -41,17 +40,6 @@ def test_the_lines_run_as_printed(technique: str, tmp_path: Path, monkeypatch: p
     assert ((found["decisions"] == hired).mean()) > 0.6
     assert ("weights" in found) == (model.technique_.stage == "pre")
     assert "weights" not in found or len(found["rows"]) == len(found["labels"]) == len(found["weights"])
-
-
-@pytest.mark.nightly
-@pytest.mark.parametrize("technique", list_techniques())
-def test_the_lines_of_every_technique_run(
-    technique: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    write_people(tmp_path, 300)
-    if technique == "adversarial":
-        pytest.importorskip("torch")
-    assert len(run(snippet(technique, "people.csv", **PEOPLE), tmp_path, monkeypatch)["decisions"]) == 300
 
 
 FILES: dict[str, tuple[dict[str, Any], dict[str, str], dict[str, Any]]] = {

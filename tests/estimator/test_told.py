@@ -12,8 +12,6 @@ from sklearn.linear_model import LogisticRegression
 
 from benchmark import FairClassifier
 from benchmark.errors import BetabenchError
-from benchmark.estimator.fair_classifier import UseError
-from benchmark.estimator.snippet import snippet
 from benchmark.techniques import Knowledge
 
 
@@ -151,27 +149,6 @@ def test_who_is_told_agrees_more_with_the_true_labels(classifier: str) -> None:
     assert weights[FEMALE & (Y == "yes")].min() > weights[~FEMALE].max()
 
 
-@pytest.mark.parametrize("classifier", ["logistic_regression", "c45"])
-def test_it_helps_a_small_group_with_few_wrong_labels(classifier: str) -> None:
-    few: dict[str, Any] = {"women": 0.25, "lost": 0.25}
-    rows, hired, truth = applicants(6000, seed=3, **few)
-    new, _, new_truth = applicants(6000, seed=4, **few)
-    told = {"rates": true_rates(rows, truth)}
-    nothing, own = (
-        (model(name, facts, classifier=classifier).fit(rows, hired).predict(new) == new_truth).mean()
-        for name, facts in (("none", None), ("rate_weights", told))
-    )
-    assert own > nothing
-
-
-def test_lines_of_python_print_what_is_told() -> None:
-    roles: dict[str, Any] = {"label": "hired", "favorable": "yes", "sensitive": "group", "deprived": "F"}
-    lines = snippet("rate_weights", "jobs.csv", told={"rates": {"F": 0.4, "M": 0.42}}, **roles)
-    assert 'told={"rates": {"F": 0.4, "M": 0.42}}' in lines
-    lines = snippet("refusal_weights", "jobs.csv", told={"refusals": ([1, 5], ["yes", "no"])}, **roles)
-    assert 'told={"refusals": ([1, 5], ["yes", "no"])}' in lines
-
-
 # ------------------------------------------------------------------------------------------------ numbers
 
 
@@ -197,8 +174,3 @@ def test_numbers_that_are_missing_or_infinite_are_read() -> None:
     largest = own.predict_proba(new.assign(score=rows["score"].max()))
     np.testing.assert_array_equal(own.predict_proba(new.assign(score=np.inf)), largest)
     assert np.isfinite(own.predict_proba(new.assign(score=np.nan))).all()
-
-
-def test_numbers_for_a_classifier_of_categories_are_refused() -> None:
-    with pytest.raises(UseError, match="reads states as categories, not as numbers"):
-        model("none", classifier={"classifier": "c45", "encoding": "numbers"}).fit(X, Y)
