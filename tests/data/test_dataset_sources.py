@@ -275,19 +275,6 @@ def test_no_network(read: Reader, server: Server, pauses: list[float]) -> None:
     assert pauses == [1.0]
 
 
-def test_without_a_network_only_the_first_file_is_waited_for(
-    read: Reader, server: Server, pauses: list[float]
-) -> None:
-    url, unreached = server.serve("/toy.csv", ROWS), {"http://other.test/file"}
-    assert read(f'name = "toy.csv", url = "{url}"', unreached=unreached)[0].content == ROWS
-    assert not unreached  # there is one again
-    server.stop()
-    unreached.add("http://other.test/file")
-    with pytest.raises(DataNotFoundError, match=r"1 try"):
-        read(f'name = "other.csv", url = "{url}"', unreached=unreached)
-    assert pauses == []
-
-
 @pytest.mark.parametrize(
     ("file", "words"),
     [

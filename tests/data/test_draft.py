@@ -156,6 +156,10 @@ def test_the_line_that_keeps_numbers_beside_bins_is_there_to_be_uncommented(tmp_
         (text(rows(n=8)), FileOptions("y", "yes", "sex", "F"), "Expected: 5 or more"),
         (text(rows(num=spread)), FileOptions("num", "high", "sex"), "write --favorable '>= 10'"),
         (text(rows(c=lambda _: 1)), FileOptions("y", "yes", "c"), "column 'c' has one value"),
+        (text(rows()), replace(WISH, unfavorable="yes"), "cannot be favorable as well as unfavorable"),
+        (text(rows()), replace(WISH, missing="17"), "No column has the value that --missing names by '17'"),
+        (text(rows()), replace(WISH, missing="job=x"), "the value that --missing names by 'job=x'"),
+        (text(rows()), replace(WISH, thousands="jab"), "The file has no column 'jab'"),
     ],
 )  # fmt: skip
 def test_what_cannot_be_drafted_is_a_sentence(

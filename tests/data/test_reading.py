@@ -273,24 +273,6 @@ def test_thousands_of_values_that_remain_are_not_listed_in_the_card(tmp_path: Pa
     assert len(dataset.table) == N
 
 
-@pytest.mark.parametrize(
-    ("asked", "sentence"),
-    [
-        ({"unfavorable": "1"}, "cannot be favorable as well as unfavorable"),
-        ({"missing": "17"}, "No column has the value that --missing names by '17'"),
-        ({"missing": "years=x"}, "No column has the value that --missing names by 'years=x'"),
-        ({"thousands": "incom"}, "The file has no column 'incom'"),
-        ({"unfavorable": "> 3"}, "0 rows are unfavorable"),
-    ],
-)
-def test_answers_that_do_not_fit_are_sentences(
-    asked: dict[str, str | None], sentence: str, tmp_path: Path
-) -> None:
-    with pytest.raises(DataError) as raised:
-        read("clean.csv", tmp_path, **asked)
-    assert sentence in str(raised.value)
-
-
 def test_python_takes_lists_and_tables() -> None:
     given = FileOptions.of(
         label=0, favorable=["1", "Yes"], missing={"age": -9, "points": [99, 98]}, drop=None
