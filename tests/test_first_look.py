@@ -137,7 +137,7 @@ def test_the_same_rows_give_the_same_numbers_under_any_name(here: Path) -> None:
     assert found[0] == found[1] == found[2]
 
 
-@pytest.mark.slow  # trains forty logistic regressions
+@pytest.mark.nightly  # trains forty logistic regressions
 @pytest.mark.usefixtures("small")
 def test_what_bias_does_is_what_ten_lines_of_scikit_learn_find() -> None:
     """Turn labels of a fifth, train, and measure: the answers are within the intervals of each other's."""
