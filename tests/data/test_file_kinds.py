@@ -229,29 +229,6 @@ def test_a_file_without_a_header_has_columns_by_place(tmp_path: Path) -> None:
     assert dataset.to_frame()[places["job"]].tolist() == [row["job"] for row in ROWS]
 
 
-@pytest.mark.parametrize(
-    ("content", "words"),
-    [
-        ("sex,y,job\nf,1,a\nm,0\n", r"Line 3 of .* does not fit.*Expected: 3 values\. Got: 2 values"),
-        ("sex,y,job\nf,1,a\nm,0,a,b\n", r"Line 3 of .*Got: 4 values"),
-        ('sex,y,job\nf,1,"a\nb"\nm,0\n', r"Line 4 of .*Got: 2 values"),
-        ('sex,y,job\nf,1,a\nm,0,"a\n', "not valid CSV.*in the row below line 2"),
-        ('sex,y,job\nf,1,"a"b\n', "not valid CSV"),
-    ],
-)
-def test_a_row_that_does_not_fit_is_told_with_its_line(content: str, words: str, tmp_path: Path) -> None:
-    path = tmp_path / "a.csv"
-    head, _, rest = content.partition("\n")
-    many = "f,1,a\nm,0,b\n" * 20
-    path.write_text(f"{head}\n{rest}")
-    source = Source(files=(SourceFile(path="a.csv"),), format="csv")
-    with pytest.raises(DataError, match=words):
-        read_rows(path.read_bytes(), source, source.files[0], str(path))
-    path.write_text(f"{head}\n{many}{rest}")
-    with pytest.raises(DataError, match=r"does not fit|not valid CSV"):
-        draft(path, WISH, tmp_path)
-
-
 def test_types_of_a_frame_are_believed(tmp_path: Path) -> None:
     n = 240
     frame = pd.DataFrame(
