@@ -59,13 +59,13 @@ def test_every_family_has_the_textbook_score(
 
 @pytest.mark.parametrize("score", BOTH)
 def test_tables_and_grouping_count_alike(score: ScoreName, monkeypatch: pytest.MonkeyPatch) -> None:
-    codes = random_codes(1, 20_000, [7, 40, 3, 90, 2, 300])
-    masks = range(1, 64)
-    tables = SetScores(collapse(codes, [7, 40, 3, 90, 2, 300]), score)
+    codes = random_codes(1, 2_000, [7, 40, 3, 90])
+    masks = range(1, 16)
+    tables = SetScores(collapse(codes, [7, 40, 3, 90]), score)
     tables._dense = 2**31 - 1
     monkeypatch.setattr(scores_module, "_DENSE", 0)
     monkeypatch.setattr(scores_module, "_LEAST_DENSE", 0)
-    grouped = SetScores(collapse(codes, [7, 40, 3, 90, 2, 300]), score)
+    grouped = SetScores(collapse(codes, [7, 40, 3, 90]), score)
     assert [grouped.of(mask) for mask in masks] == [tables.of(mask) for mask in masks]
 
 
