@@ -16,7 +16,6 @@ from benchmark.data.card_parts import EQUAL_ROWS, NumericColumn
 from benchmark.data.load import Dataset, group_notes, load_dataset
 from benchmark.data.row_facts import Judged, Persons
 from benchmark.data.source import ANYWHERE, DataNotFoundError, Sources
-from benchmark.data.table import Numbers
 from benchmark.declarations import declaration_dir, list_declarations
 from benchmark.errors import BetabenchError, ExperimentError
 from benchmark.experiment.draws import n_held_out, split_sizes
