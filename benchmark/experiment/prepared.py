@@ -14,7 +14,8 @@ from benchmark.bias.doses import Dose
 from benchmark.data import Table
 from benchmark.data.card import Card
 from benchmark.data.card_parts import Edges, NetworkSettings
-from benchmark.data.row_facts import Judged, Numbers, Persons
+from benchmark.data.row_facts import Judged, Persons
+from benchmark.data.table import Numbers
 from benchmark.errors import BetabenchError
 from benchmark.experiment.entries import DatasetEntry
 from benchmark.experiment.plan import Block, ExpandedExperiment, Experiment
