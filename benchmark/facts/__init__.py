@@ -1,7 +1,7 @@
 """Facts of a finished run: what pages, Markdown, the terminal and other programs show.
 
-To add a question, write a part of :mod:`benchmark.facts.model`, a function that fills it, and a template of
-:mod:`benchmark.wording` that words it.
+To add a question, write a template of :mod:`benchmark.wording`. If no fact answers it, write a part of
+:mod:`benchmark.facts.model` as well, and a function of :mod:`benchmark.facts.questions` that fills it.
 """
 
 from benchmark.facts.all import facts_of, first_facts

@@ -59,11 +59,9 @@ def facts_of(statistics: RunStatistics) -> model.Facts:
         datasets=datasets(run),
         scenarios=tuple(scenarios),
         ranks=ranked,
-        gaps=questions.gaps(statistics),
-        regrets=questions.regrets(statistics),
         missing=questions.missing(statistics.failures),
-        hidden=questions.hidden(statistics),
         use=use(run, scenarios),
+        **questions.of_run(statistics),
     )
 
 

@@ -461,3 +461,11 @@ def hidden(statistics: RunStatistics) -> model.Hidden | None:
             if (row := row_at(table, goal, at, dose))
         ),
     )
+
+
+_OF_RUN = (gaps, regrets, hidden)
+
+
+def of_run(statistics: RunStatistics) -> dict[str, Any]:
+    """Return the parts of the facts that need a run's statistics alone, each by the name of its function."""
+    return {part.__name__: part(statistics) for part in _OF_RUN}

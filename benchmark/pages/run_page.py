@@ -3,7 +3,7 @@
 import json
 import re
 from base64 import b64encode
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from hashlib import sha256
 from importlib.metadata import distribution
 from pathlib import Path
@@ -17,7 +17,7 @@ from benchmark.facts.model import Answers, Level, Scenario
 from benchmark.pages.html import boxed, in_script, render, scripts
 from benchmark.text.words import LEVEL_SIGNS
 from benchmark.text.writing import write_atomically
-from benchmark.wording import as_html, macro, reason_text, standing_texts, vocabulary
+from benchmark.wording import TABS, as_html, macro, reason_text, standing_texts, vocabulary
 from benchmark.wording import render as render_text
 from benchmark.wording.overview import Case
 
@@ -35,16 +35,6 @@ _SCRIPTS = ("elements.js", "view.js", "tables.js", "picture.js")
 # Endings of files that commands write for readers, and folders with such files besides the page's.
 _FOR_READERS = {".csv", ".html", ".json", ".md", ".pdf", ".png", ".svg", ".tex"}
 _FOLDERS = ("comparison", "figures", "statistics", "tables")
-
-
-TABS: Mapping[str, tuple[str, ...]] = {
-    "people": ("decisions", "gaps"),
-    "details": ("ranks", "tuning", "frontier", "hidden"),
-    "data": ("data",),
-    "methods": ("methods", "certainty", "missing"),
-    "files": ("use", "files"),
-}
-"""Tabs besides the answer, with the templates of their texts. A tab without any text is left out."""
 
 
 def write_page(facts: Facts, folder: Path) -> Path:

@@ -36,7 +36,16 @@ QUESTIONS = (
     *("use", "decisions", "gaps", "ranks", "tuning", "frontier", "hidden"),
     *("missing", "certainty", "data", "methods", "files"),
 )
-"""Templates of the questions besides the answers, in the order in which they are shown."""
+"""Templates of the questions besides the answers, in their order in Markdown and in the terminal."""
+
+TABS: Mapping[str, tuple[str, ...]] = {
+    "people": ("decisions", "gaps"),
+    "details": ("ranks", "tuning", "frontier", "hidden"),
+    "data": ("data",),
+    "methods": ("methods", "certainty", "missing"),
+    "files": ("use", "files"),
+}
+"""Tabs of a run's page besides the answer, with the same templates; one without any text is left out."""
 
 
 @functools.cache

@@ -1,4 +1,4 @@
-"""Write the golden values anew: ``python -m tests.golden.record``.
+"""Write the golden values anew: ``python -m tests.golden.record``, or with names, those folders alone.
 
 Do so after a change that is meant to change numbers, and read what changed before it is committed: the tests
 name every value. With ``BETABENCH_DATA`` set, the numbers on the real data are written as well; without, they
@@ -11,6 +11,7 @@ import os
 import shutil
 import sys
 import tempfile
+from collections.abc import Sequence
 from pathlib import Path
 
 from tests.golden import runs
@@ -35,16 +36,17 @@ def write_values(section: str, folder: Path) -> None:
             read_values(path).to_csv(golden / f"{name}.xz", index=False, lineterminator="\n")
 
 
-def main() -> int:
-    """Compute everything and write it; return 0."""
+def main(names: Sequence[str]) -> int:
+    """Compute the values of some folders, or of all, and write them; return 0."""
     with tempfile.TemporaryDirectory() as temporary:
         folder = Path(temporary)
         for section in (runs.cells, runs.smoke, runs.compared, runs.audited):
-            write_values(section.__name__, section(folder))
-        if "BETABENCH_DATA" in os.environ:
+            if not names or section.__name__ in names:
+                write_values(section.__name__, section(folder))
+        if "BETABENCH_DATA" in os.environ and (not names or "paper" in names):
             write_values("paper", runs.paper(folder, Path(os.environ["BETABENCH_DATA"])))
     return 0
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(main(sys.argv[1:]))

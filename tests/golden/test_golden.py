@@ -11,7 +11,7 @@ import pytest
 from benchmark.techniques import list_techniques
 from tests.golden import compare, runs
 
-AGAIN = "If this is meant, write them anew with `python -m tests.golden.record` and read the difference."
+AGAIN = "If this is meant, write them anew with `python -m tests.golden.record {}` and read the difference."
 # The first needs PyTorch, the others real rows, which somebody can look at again.
 LEFT_OUT = {"adversarial", "audited_rows", "prediction_powered", "refusal_weights"}
 LARGEST_FOLDER = 700_000
@@ -24,7 +24,7 @@ TOLERANCE = 1e-6
 
 def same_values(folder: Path) -> None:
     changed = compare.differences(runs.GOLDEN / folder.name, folder, tolerance=TOLERANCE)
-    assert not changed, "\n".join([AGAIN, *changed])
+    assert not changed, "\n".join([AGAIN.format(folder.name), *changed])
 
 
 def test_cells_of_every_technique_have_the_recorded_values(tmp_path: Path) -> None:
