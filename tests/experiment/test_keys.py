@@ -573,7 +573,7 @@ def test_a_changed_field_leaves_no_stale_number(
             hold(path, change, protocol, before, cards, folder)
 
 
-@pytest.mark.parametrize("protocol", PROTOCOLS)
+@pytest.mark.parametrize("protocol", nightly_but("holdout", PROTOCOLS))
 def test_edits_are_in_every_key(protocol: str, before: Computing, cards: Any) -> None:
     """So that what follows from an edit is never left to chance: keys differ where bias is planted."""
     old, _ = before(protocol, "")
@@ -603,7 +603,7 @@ FOUND_BY: dict[tuple[str, ...], tuple[str, int, str]] = {
 }
 
 
-@pytest.mark.parametrize("parts", FOUND_BY, ids="+".join)
+@pytest.mark.parametrize("parts", nightly_but(("hidden",), FOUND_BY), ids="+".join)
 def test_a_part_that_is_taken_out_of_the_key_is_found(
     parts: tuple[str, ...], cards: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -19,9 +19,9 @@ from benchmark.data import Table
 from benchmark.data.source import Sources
 from benchmark.errors import ExperimentError, TechniqueError
 from benchmark.experiment.draws import Split, draw_splits, split_rows
-from benchmark.experiment.evaluate import Evaluator, describe_classifier, describe_technique
+from benchmark.experiment.evaluate import Evaluator
 from benchmark.experiment.expand import expand
-from benchmark.experiment.keys import cell_key, planned_cells, sample_identity
+from benchmark.experiment.keys import planned_cells
 from benchmark.experiment.plan import Block, Experiment, plan_blocks
 from benchmark.experiment.prepare import prepare_experiment
 from benchmark.experiment.prepared import PreparedExperiment
@@ -171,21 +171,6 @@ def test_numbers_help_those_who_ask_and_touch_nobody_else(card: str) -> None:
         same, old = found["none", "bins", beta], before["none", "bins", beta]
         assert (same.key, same.metrics, same.counts) == (old.key, old.metrics, old.counts)
     assert accuracy(found["none", "numbers", 0.0]) > accuracy(found["none", "bins", 0.0]) + 0.03
-
-
-def test_a_key_holds_the_numbers(card: str) -> None:
-    technique = describe_technique(get_technique("none"))
-
-    def keys(**fields: Any) -> list[str]:
-        made = prepared(card, classifiers=BOTH, **SPLIT, **fields)
-        block = next(plan_blocks(made.experiment))
-        asked = (describe_classifier(entry) for entry in made.experiment.classifiers)
-        return [cell_key(sample_identity(made, block), technique, classifier) for classifier in asked]
-
-    numbers, bins = keys()
-    fewer, same = keys(entry={"columns": {"years": {"numbers": False}}})
-    assert bins == same
-    assert len({numbers, bins, fewer}) == 3
 
 
 @pytest.fixture(scope="module")

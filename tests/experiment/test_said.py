@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from benchmark.data.source import Sources
-from benchmark.experiment import prepare
+from benchmark.experiment import prepared as prepared_module
 from benchmark.experiment.expand import expand
 from benchmark.experiment.plan import Experiment
 from benchmark.experiment.pool import Finished
@@ -43,7 +43,7 @@ def test_real_rows_to_train_on_need_no_network(tmp_path: Path, monkeypatch: pyte
         raise AssertionError("a network is learned")
 
     card, lines = write_card(tmp_path), list[str]()
-    monkeypatch.setattr(prepare, "learn_network", learned)
+    monkeypatch.setattr(prepared_module, "learn_network", learned)
     for plan in ({"holdout": 0.3}, {"folds": 3}):
         made = prepared(card, lines, train="data", **plan)
         assert not describe_run(made).datasets[0].network.digest

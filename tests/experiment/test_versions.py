@@ -2,7 +2,6 @@ import importlib
 import inspect
 import json
 import os
-import platform
 import re
 import shutil
 import subprocess
@@ -89,34 +88,6 @@ def test_everything_that_evaluation_imports_is_harness_or_excused() -> None:
     for part in (*versions.HARNESS, *NOT_HARNESS):
         assert (versions.PACKAGE / part).exists(), part
     assert len(versions.harness_digest()) == 64
-
-
-@pytest.mark.nightly
-def test_a_processor_is_named_with_what_libraries_use_of_it() -> None:
-    script = (
-        "import json; from benchmark.experiment.versions import processor; print(json.dumps(processor()))"
-    )
-    # Another one than these tests may be run as (tools.processors).
-    core = "Nehalem" if os.environ.get("OPENBLAS_CORETYPE") == "Prescott" else "Prescott"
-    changes = {"OPENBLAS_CORETYPE": core, "NUMBA_CPU_NAME": "generic"}
-    found, other = (
-        json.loads(
-            subprocess.run(
-                [sys.executable, "-c", script],
-                env={**os.environ, **more},
-                capture_output=True,
-                check=True,
-            ).stdout
-        )
-        for more in ({}, changes)
-    )
-    assert found == versions.processor()
-    assert found["machine"] == platform.machine()
-    assert found["blas"]
-    assert len(found["numpy"]) == len(set(found["numpy"])) > 0
-    assert (other["cpu"], other["numba"]) == (found["cpu"], "generic")
-    if any("openblas" in library for library in found["blas"]) and found["machine"] == "x86_64":
-        assert other["blas"] != found["blas"]
 
 
 def test_a_techniques_digest_covers_the_modules_that_it_imports() -> None:
