@@ -231,6 +231,7 @@ def techniques(run: Manifest) -> tuple[model.Technique, ...]:
             stage=run.stages.get(entry.name, ""),
             tuned=entry.tuned or "",
             method=entry.technique,
+            **{KNOWS: entry.knowledge},
             source=getattr(find_technique(entry.technique), "reference", ""),
         )
         for entry in run.techniques
