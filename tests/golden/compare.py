@@ -10,8 +10,9 @@ from __future__ import annotations
 
 import argparse
 import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
+from types import MappingProxyType
 
 import numpy as np
 import pandas as pd
@@ -49,13 +50,21 @@ def value_files(folder: Path) -> dict[str, Path]:
     }
 
 
-def read_values(path: Path) -> pd.DataFrame:
-    """Return a file's rows as text, without columns of :data:`WORDS`."""
+def read_values(path: Path, only: Mapping[str, str] = MappingProxyType({})) -> pd.DataFrame:
+    """Return a file's rows as text, or those with some values, without columns of :data:`WORDS`."""
     frame = pd.read_csv(path, dtype=str, keep_default_na=False)
+    for column, value in only.items():
+        frame = frame[frame[column] == value]
     return frame.drop(columns=frame.columns.intersection(list(WORDS)))
 
 
-def differences(reference: Path, folder: Path, *, tolerance: float = 0.0) -> list[str]:
+def differences(
+    reference: Path,
+    folder: Path,
+    *,
+    tolerance: float = 0.0,
+    only: Mapping[str, str] = MappingProxyType({}),
+) -> list[str]:
     """Return what of a reference folder's values is not the same in another folder, a line for each.
 
     Parameters
@@ -64,6 +73,8 @@ def differences(reference: Path, folder: Path, *, tolerance: float = 0.0) -> lis
         Folders of runs, or of golden values.
     tolerance : float, default 0.0
         Relative difference up to which two numbers are the same.
+    only : mapping of str to str, optional
+        Values of columns: rows with others are passed over.
 
     Raises
     ------
@@ -78,7 +89,7 @@ def differences(reference: Path, folder: Path, *, tolerance: float = 0.0) -> lis
         if name not in found:
             lines.append(f"{name}: is not there")
             continue
-        told = list(_differences(read_values(path), read_values(found[name]), tolerance))
+        told = list(_differences(read_values(path, only), read_values(found[name], only), tolerance))
         lines += [f"{name}: {line}" for line in told[:_MOST_SHOWN]]
         lines += [f"{name}: {len(told) - _MOST_SHOWN:,} more differences"] * (len(told) > _MOST_SHOWN)
     return lines

@@ -87,10 +87,10 @@ def _run(*words: str) -> str:
         return _command("run", *words, "--offline", "--no-figures")
 
 
-def cells(folder: Path) -> Path:
-    """Compute cells of every technique on embedded networks; return the run's folder."""
+def cells(folder: Path, *words: str) -> Path:
+    """Compute cells of every technique on embedded networks, or some of them; return the run's folder."""
     with _embedded(folder):
-        _run("--experiment", str(GOLDEN / "cells.toml"), "--output", "cells")
+        _run("--experiment", str(GOLDEN / "cells.toml"), "--output", "cells", *words)
     return folder / "cells"
 
 

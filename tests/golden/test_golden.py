@@ -1,13 +1,19 @@
-"""Values stay as they were recorded; ``tests/golden/record.py`` says how to record them anew."""
+"""Values stay as they were recorded; ``tests/golden/record.py`` says how to record them anew.
+
+Verdicts follow from the 20 verdicts of an earlier version, which ``verdicts/`` keeps.
+"""
 
 from __future__ import annotations
 
 import json
+from collections.abc import Mapping
 from pathlib import Path
+from types import MappingProxyType
 
 import pandas as pd
 import pytest
 
+from benchmark.runs.analysis import folder_statistics
 from benchmark.techniques import list_techniques
 from tests.golden import compare, runs
 
@@ -22,13 +28,23 @@ LARGEST_FOLDER = 700_000
 TOLERANCE = 1e-6
 
 
-def same_values(folder: Path) -> None:
-    changed = compare.differences(runs.GOLDEN / folder.name, folder, tolerance=TOLERANCE)
+def same_values(folder: Path, only: Mapping[str, str] = MappingProxyType({})) -> None:
+    changed = compare.differences(runs.GOLDEN / folder.name, folder, tolerance=TOLERANCE, only=only)
     assert not changed, "\n".join([AGAIN.format(folder.name), *changed])
 
 
-def test_cells_of_every_technique_have_the_recorded_values(tmp_path: Path) -> None:
-    same_values(runs.cells(tmp_path))
+@pytest.fixture(scope="module")
+def smoke(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Return the folder of a run with its report."""
+    return runs.smoke(tmp_path_factory.mktemp("golden"))
+
+
+@pytest.mark.parametrize(
+    "only", [{"level": "0.5", "repetition": "0"}, pytest.param({}, marks=pytest.mark.nightly)]
+)
+def test_cells_of_every_technique_have_the_recorded_values(tmp_path: Path, only: dict[str, str]) -> None:
+    words = ("--betas", only["level"], "--repetitions", "1") if only else ()
+    same_values(runs.cells(tmp_path, *words), only)
 
 
 def test_every_technique_is_recorded() -> None:
@@ -47,8 +63,8 @@ def test_the_papers_experiment_on_the_real_data_has_the_recorded_values(
     same_values(runs.paper(tmp_path, data_dir))
 
 
-def test_run_and_report_write_the_recorded_values(tmp_path: Path) -> None:
-    same_values(runs.smoke(tmp_path))
+def test_run_and_report_write_the_recorded_values(smoke: Path) -> None:
+    same_values(smoke)
 
 
 def test_a_comparison_with_published_numbers_writes_the_recorded_values(tmp_path: Path) -> None:
@@ -134,3 +150,60 @@ def test_a_file_that_is_gone_is_named(tmp_path: Path) -> None:
     (tmp_path / "reference" / "results.csv").write_text(REFERENCE, encoding="utf-8")
     (tmp_path / "folder").mkdir()
     assert compare.differences(tmp_path / "reference", tmp_path / "folder") == ["results.csv: is not there"]
+
+
+RESULTS = runs.GOLDEN.parents[1] / "results"
+KEY = ["dataset", "bias", "classifier", "test", "level", "technique", "goal"]
+
+MAP = {
+    "baseline": ("baseline", "", ""),
+    "untreated": ("reference", "", ""),
+    "recommended": ("technique", "helps", ""),
+    "outdone": ("technique", "dominated", ""),
+    "no_less": ("technique", "not_shown", ""),
+    "by_chance": ("technique", "not_shown", "by_chance"),
+    "unknown": ("technique", "not_shown", "not_recorded"),
+    "not_compared": ("technique", "not_shown", "not_compared"),
+    "worse": ("technique", "harms", ""),
+    "degenerate": ("technique", "not_usable", "constant"),
+    "one_group": ("technique", "not_usable", "one_group"),
+    "too_few": ("technique", "not_usable", "too_few_accepted"),
+    "below_constant": ("technique", "not_usable", "below_constant"),
+    "incomplete": ("technique", "not_usable", "incomplete"),
+    "missing": ("technique", "not_usable", "missing"),
+}
+"""Role, verdict and reason, by the earlier verdict; a candidate's reason is whether it was tested."""
+
+OF_LEVEL = ("no_reference", "nothing_to_undo", "no_effect_shown", "hidden_bias")
+"""Earlier verdicts that are reasons of the level now."""
+
+
+def expected(earlier: str, tested: bool, level_reason: str) -> tuple[str, str, str, str]:
+    if earlier == "candidate":
+        return "technique", "promising", "few_repetitions" if tested else "one_sample", level_reason
+    if earlier in OF_LEVEL:
+        return "technique", "not_shown", "", earlier
+    return *MAP[earlier], level_reason
+
+
+def same_verdicts(answers: pd.DataFrame, file: str) -> None:
+    earlier = pd.read_csv(runs.GOLDEN / "verdicts" / file, keep_default_na=False)
+    both = earlier.merge(answers, on=KEY, how="outer", suffixes=("_earlier", ""), indicator=True)
+    assert len(both)
+    assert (both["_merge"] == "both").all()
+    columns = ["role", "verdict", "reason", "level_reason"]
+    now = both[columns].itertuples(index=False, name=None)
+    given = both[["verdict_earlier", "tested", "level_reason"]].itertuples(index=False, name=None)
+    for row, then in zip(now, given, strict=True):
+        assert row == expected(*then)
+
+
+def test_verdicts_of_a_new_run_follow_from_the_earlier_ones(smoke: Path) -> None:
+    answers = pd.read_csv(smoke / "statistics" / "answers.csv", keep_default_na=False)
+    same_verdicts(answers, "smoke.csv")
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", ["paper", "tuning", "legast2025"])
+def test_verdicts_of_committed_runs_follow_from_the_earlier_ones(name: str) -> None:
+    same_verdicts(folder_statistics(RESULTS / name).answers, f"{name}.csv.xz")
