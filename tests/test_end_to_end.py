@@ -5,8 +5,6 @@ from __future__ import annotations
 import json
 import os
 import random
-import re
-import signal
 import sqlite3
 import subprocess
 import sys
@@ -19,7 +17,6 @@ import pytest
 
 from benchmark.cli import main
 from benchmark.experiment.plan import ALWAYS_MEASURED, PAPER_METRICS
-from benchmark.experiment.store import Store
 from benchmark.report.statistics_files import write_statistics
 from benchmark.runs.analysis import folder_statistics
 from tests.helpers.cards import LOANS
@@ -27,7 +24,6 @@ from tests.helpers.cards import LOANS
 pytestmark = pytest.mark.slow
 
 ROOT = Path(__file__).resolve().parent.parent
-COMMANDS = ROOT / "docs" / "commands.md"
 MEASURED = set(PAPER_METRICS) | set(ALWAYS_MEASURED)
 TIDY = ["dataset", "bias", "level", "technique", "classifier", "repetition", "test", "metric", "value"]
 
@@ -35,7 +31,8 @@ EXPERIMENT = """
 name = "kill"
 title = "Enough blocks to be killed in"
 seed = 5
-{levels}
+repetitions = 29
+betas = [0.0, 0.5, 1.0]
 paired_betas = true
 train = "data"
 holdout = 0.3
@@ -56,8 +53,6 @@ parameters = {{ level = 0.5 }}
 {more}
 """
 
-BETAS = "repetitions = 29\nbetas = [0.0, 0.5, 1.0]"
-HIDDEN = "repetitions = 22\ndoses = [0.05]\nhidden = [0.0, 0.05]"
 
 DISASTERS = '''
 """Techniques that go wrong in every way."""
@@ -160,25 +155,19 @@ def smoke(tmp_path_factory: pytest.TempPathFactory, cache: str) -> tuple[Path, s
     return output, done.stdout
 
 
-RUNS = [
-    pytest.param((BETAS, 435), id="betas"),
-    pytest.param((HIDDEN, 440), id="hidden", marks=pytest.mark.nightly),
-]
+CELLS = 435
 
 
-@pytest.fixture(scope="module", params=RUNS)
-def killable(
-    request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory, cache: str
-) -> tuple[Path, dict[str, bytes], int]:
-    """Return an experiment file, the outputs of its uninterrupted run with one worker, and its cells."""
+@pytest.fixture(scope="module")
+def killable(tmp_path_factory: pytest.TempPathFactory, cache: str) -> tuple[Path, dict[str, bytes]]:
+    """Return an experiment file, and the outputs of its uninterrupted run with one worker."""
     folder = tmp_path_factory.mktemp("kill")
     file = folder / "kill.toml"
-    levels, cells = request.param
-    file.write_text(EXPERIMENT.format(time_limit=60, more="", levels=levels))
+    file.write_text(EXPERIMENT.format(time_limit=60, more=""))
     arguments = ("--experiment", file, "--output", folder / "whole", "--workers", "1", "--no-figures")
     done = run(*arguments, BETABENCH_CACHE=cache, PYTHONHASHSEED="1")
     assert done.returncode == 0, done.stdout + done.stderr
-    return file, files(folder / "whole"), cells
+    return file, files(folder / "whole")
 
 
 def test_every_promised_file_is_there(smoke: tuple[Path, str]) -> None:
@@ -211,19 +200,6 @@ def test_results_are_tidy_and_every_value_is_finite_or_explained(smoke: tuple[Pa
     assert len(undefined) == len(explained)
     assert (failures["reason"].str.len() > 10).all()
     assert set(failures["status"]) <= {"skipped", "undefined"}
-
-
-def test_the_summary_is_that_of_the_results(smoke: tuple[Path, str]) -> None:
-    output, _ = smoke
-    results = pd.read_csv(output / "results.csv")
-    summary = pd.read_csv(output / "summary.csv")
-    keys = ["dataset", "bias", "level", "technique", "classifier", "test", "metric"]
-    assert list(summary.columns) == [*keys, "mean", "std", "ci_low", "ci_high", "n"]
-    expected = results.groupby(keys)["value"].agg(["mean", "std", "count"])
-    found = summary.set_index(keys).loc[expected.index]
-    pd.testing.assert_series_equal(found["mean"], expected["mean"])
-    pd.testing.assert_series_equal(found["std"], expected["std"])
-    assert (found["n"] == expected["count"]).all()
 
 
 def test_the_interval_of_a_mean_is_one_in_summary_and_statistics(
@@ -282,9 +258,9 @@ def test_a_second_start_computes_nothing_and_changes_nothing(smoke: tuple[Path, 
 
 
 def test_killed_at_random_moments_and_resumed_the_bytes_are_the_same(
-    killable: tuple[Path, dict[str, bytes], int], tmp_path: Path, cache: str
+    killable: tuple[Path, dict[str, bytes]], tmp_path: Path, cache: str
 ) -> None:
-    file, expected, cells = killable
+    file, expected = killable
     rng = random.Random(0)
     arguments = ("--experiment", file, "--output", tmp_path, "--workers", "2", "--no-figures", "--offline")
     stored = in_between = 0
@@ -307,13 +283,13 @@ def test_killed_at_random_moments_and_resumed_the_bytes_are_the_same(
         process.communicate()
         # Whoever writes may undo what the kill left half-written; a mere reader may not.
         stored = count_cells(tmp_path, mode="rw")
-        in_between += 0 < stored < cells
-        if stored == cells:  # on a busy machine a run can be over before its killer's turn comes
+        in_between += 0 < stored < CELLS
+        if stored == CELLS:  # on a busy machine a run can be over before its killer's turn comes
             break
     assert in_between
     done = run(*arguments[:-1], BETABENCH_CACHE=cache, PYTHONHASHSEED="99")
     assert done.returncode == 0, done.stdout + done.stderr
-    assert f"{cells - stored} of them computed now" in done.stdout
+    assert f"{CELLS - stored} of them computed now" in done.stdout
     assert files(tmp_path) == expected
 
 
@@ -332,55 +308,15 @@ def count_cells(folder: Path, mode: str = "ro") -> int:
 
 
 @pytest.mark.nightly
-def test_a_killed_run_leaves_no_worker_behind(
-    killable: tuple[Path, dict[str, bytes], int], tmp_path: Path, cache: str
-) -> None:
-    file, _, _ = killable
-    process = subprocess.Popen(
-        command("--experiment", file, "--output", tmp_path, "--workers", "2", "--no-figures", "--offline"),
-        stdout=subprocess.DEVNULL,
-        stderr=subprocess.DEVNULL,
-        cwd=ROOT,
-        env=environment(BETABENCH_CACHE=cache),
-    )
-    while count_cells(tmp_path) < 3:
-        assert process.poll() is None
-        time.sleep(0.01)
-    workers = children(process.pid)
-    assert len(workers) >= 2
-    process.kill()
-    process.wait()
-    deadline = time.monotonic() + 60
-    while alive := [pid for pid in workers if running(pid)]:
-        assert time.monotonic() < deadline, f"processes {alive} are still there"
-        time.sleep(0.05)
-
-
-def children(pid: int) -> list[int]:
-    if not Path("/proc").is_dir():
-        pytest.skip("needs /proc")
-    own = [int(p) for p in Path(f"/proc/{pid}/task/{pid}/children").read_text().split()]
-    return [one for child in own for one in (child, *children(child))]
-
-
-def running(pid: int) -> bool:
-    try:
-        return Path(f"/proc/{pid}/stat").read_text().rsplit(")", 1)[1].split()[0] != "Z"
-    except OSError:
-        return False
-
-
-@pytest.mark.nightly
-@pytest.mark.parametrize("killable", [(BETAS, 435)], ids=["betas"], indirect=True)
 def test_techniques_that_go_wrong_become_rows_and_the_run_goes_on(
-    killable: tuple[Path, dict[str, bytes], int], tmp_path: Path, cache: str
+    killable: tuple[Path, dict[str, bytes]], tmp_path: Path, cache: str
 ) -> None:
     plugin = tmp_path / "disasters.py"
     plugin.write_text(DISASTERS)
     names = ("hangs", "dies", "raises", "declines", "one_class")
     more = "\n".join(f'[[techniques]]\ntechnique = "{name}"' for name in names)
     file = tmp_path / "disasters.toml"
-    file.write_text(EXPERIMENT.format(time_limit=3, more=more, levels=BETAS))
+    file.write_text(EXPERIMENT.format(time_limit=3, more=more))
     arguments = ("--experiment", file, "--output", tmp_path / "out", "--plugin", plugin, "--no-figures")
     small = ("--betas", "0.5", "--repetitions", "1", "--workers", "1")
     done = run(*arguments, *small, BETABENCH_CACHE=cache)
@@ -401,36 +337,23 @@ def test_techniques_that_go_wrong_become_rows_and_the_run_goes_on(
     results = pd.read_csv(tmp_path / "out" / "results.csv")
     assert set(results["technique"]) == {"none", "preferential_sampling", "repair"}
     # The neighbours' numbers are those of a run without any disaster.
-    _, expected, _ = killable
+    _, expected = killable
     assert "decisions.csv" in expected
     whole = expected["results.csv"].decode().splitlines()
     ours = (tmp_path / "out" / "results.csv").read_text().splitlines()
     assert set(ours) <= set(whole)
     assert "5 of 8 results are missing; failures.csv has the reasons." in done.stdout
     # With more time, what timed out is tried again, and nothing else is; asked for, failures are, too.
-    file.write_text(EXPERIMENT.format(time_limit=4, more=more, levels=BETAS))
+    file.write_text(EXPERIMENT.format(time_limit=4, more=more))
     assert "8 cells, 1 of them computed now" in run(*arguments, *small, BETABENCH_CACHE=cache).stdout
     again = run(*arguments, *small, "--retry-failed", BETABENCH_CACHE=cache)
     assert "8 cells, 3 of them computed now" in again.stdout
-
-
-@pytest.mark.usefixtures("in_this_process")
-def test_two_runs_on_one_store_are_refused(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    with Store(tmp_path / "results.sqlite"):
-        code = main(["run", "--experiment", "smoke", "--output", str(tmp_path), "--offline"])
-    assert code == 2
-    assert "Another run is writing" in capsys.readouterr().err
 
 
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
         (["--experiment", "smok"], "did you mean 'smoke'"),
-        (["--datasets", "adlut"], "did you mean 'adult'"),
-        (["--techniques", "masaging"], "did you mean 'massaging'"),
-        (["--betas", "2"], "numbers from 0 to 1"),
-        (["--workers", "0"], "--workers 1 or more"),
-        (["--plugin", "nowhere.py"], "no such file"),
         (["--experiment", "smoke", "--require-real-data", "--offline"], "What to do"),
     ],
 )
@@ -553,17 +476,6 @@ def test_a_run_that_draws_nothing_leaves_figures_and_what_commands_made(
     assert {name: text for name, text in files(out).items() if ".sqlite" not in name} == whole | made
 
 
-@pytest.mark.parametrize("target", ["a_file", "a_file/below"])
-def test_an_output_that_cannot_be_written_to_is_said_in_words(
-    own: Path, tmp_path: Path, target: str, capsys: pytest.CaptureFixture[str]
-) -> None:
-    (tmp_path / "a_file").write_text("in the way")
-    assert main(["run", "--experiment", str(own), "--output", str(tmp_path / target)]) == 2
-    error = capsys.readouterr().err
-    assert error.startswith("betabench: ")
-    assert "What to do" in error
-
-
 @pytest.mark.usefixtures("in_this_process")
 def test_bad_input_leaves_a_store_alone(
     own: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
@@ -584,67 +496,3 @@ def test_bad_input_leaves_a_store_alone(
         assert message in capsys.readouterr().err
     assert sorted(p.name for p in out.glob("*.sqlite")) == ["results.sqlite"]
     assert count_cells(out) == 16
-
-
-@pytest.mark.nightly
-def test_ctrl_c_ends_in_words_and_loses_nothing(
-    killable: tuple[Path, dict[str, bytes], int], tmp_path: Path, cache: str
-) -> None:
-    file, expected, _ = killable
-    words = ("--experiment", file, "--output", tmp_path, "--workers", "2", "--no-figures")
-    process = subprocess.Popen(
-        command(*words, "--offline"),
-        stdout=subprocess.DEVNULL,
-        stderr=subprocess.PIPE,
-        text=True,
-        cwd=ROOT,
-        env=environment(BETABENCH_CACHE=cache),
-        start_new_session=True,
-        # Whoever is started in the background ignores it, and so would what it starts.
-        preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL),
-    )
-    while count_cells(tmp_path) < 3:
-        assert process.poll() is None
-        time.sleep(0.01)
-    os.killpg(process.pid, signal.SIGINT)  # as a terminal does: to the workers as well
-    _, error = process.communicate(timeout=60)
-    assert process.returncode == 130
-    assert "interrupted" in error
-    assert "Traceback" not in error
-    assert run(*words, BETABENCH_CACHE=cache).returncode == 0
-    assert files(tmp_path) == expected
-
-
-@pytest.mark.nightly
-def test_the_plugin_among_the_commands_runs_as_printed(tmp_path: Path, cache: str) -> None:
-    text = COMMANDS.read_text(encoding="utf-8")
-    block = text[text.index("```python\n") + len("```python\n") :]
-    (tmp_path / "flip.py").write_text(block[: block.index("```")])
-    done = run(
-        *("--experiment", "smoke", "--plugin", tmp_path / "flip.py", "--datasets", "compas", "--no-figures"),
-        *("--techniques", "none", "massaging", "flip_some", "--output", tmp_path / "out"),
-        BETABENCH_CACHE=cache,
-    )
-    assert done.returncode == 0, done.stdout + done.stderr
-    assert "flip_some" in (tmp_path / "out" / "summary.csv").read_text()
-
-
-@pytest.mark.nightly
-def test_the_python_among_the_commands_runs_as_printed_but_for_downloads(tmp_path: Path, cache: str) -> None:
-    block = next(
-        block
-        for block in re.findall(r"(?s)```python\n(.*?)```", COMMANDS.read_text(encoding="utf-8"))
-        if block.startswith("import benchmark\n")
-    )
-    assert 'output="out")' in block
-    script = block.replace('output="out")', 'output="out", offline=True)')
-    done = subprocess.run(
-        [sys.executable, "-c", f"{script}print(type(_ := made.compare()).__name__, len(_))"],
-        capture_output=True,
-        text=True,
-        cwd=tmp_path,
-        env=environment(BETABENCH_CACHE=cache, PYTHONPATH=str(ROOT)),
-    )
-    assert done.returncode == 0, done.stdout + done.stderr
-    assert "DataFrame" in done.stdout
-    assert (tmp_path / "out" / "summary.csv").is_file()

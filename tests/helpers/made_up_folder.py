@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from benchmark.columns import FAILURE_COLUMNS, RESULT_COLUMNS
+from benchmark.columns import FAILURE_COLUMNS
 from benchmark.data.card import load_card
 from benchmark.runs.analysis import folder_statistics
 from benchmark.runs.finished import RunFrames
@@ -20,6 +20,7 @@ from benchmark.runs.manifest import Manifest, metric_description
 from benchmark.statistics.answers import ACCEPTANCE
 from benchmark.text.writing import csv_text
 from tests.helpers.facts import write_page
+from tests.helpers.made_up_runs import Cells, facts_of_run, frames_of
 
 SCRIPT = "<script>document.title='run'</script>"
 CLOSING = "</script><img src=x onerror=document.title='run'>"
@@ -35,54 +36,28 @@ REPETITIONS = 6
 REASON = f"no row is left {CLOSING}"
 
 
-def made_up_results() -> pd.DataFrame:
-    """Return values of both datasets; the technique ``gone`` has none at all."""
+def made_up_frames() -> tuple[pd.DataFrame, pd.DataFrame]:
+    """Return results and failures of both datasets; the technique ``gone`` has no values at all."""
     rng = np.random.default_rng(1)
-    rows = []
-    for dataset, beta, technique, repetition, metric in itertools.product(
-        ("adult", "dutch:embedded"), BETAS, list(TECHNIQUES)[:3], range(REPETITIONS), METRICS
-    ):
-        shift = {"none": 0.0, "plain": -0.2, "hostile": 0.1}[technique]
-        value = 0.5 + (0.3 * beta + shift) * (1 if metric == "discrimination" else -1)
-        where = (dataset, "cpt", beta, technique, "c45", repetition, "original", metric)
-        rows.append((*where, value + 0.02 * rng.normal()))
-    results = pd.DataFrame(rows, columns=list(RESULT_COLUMNS))
-    lost = (results["technique"] == "plain") & (results["level"] == 1.0) & (results["repetition"] == 0)
-    results.loc[lost & (results["metric"] == "accuracy"), "value"] = np.nan
-    return results
 
+    def cells() -> Cells:
+        where = ("adult", "dutch:embedded"), ("cpt",), BETAS, TECHNIQUES, range(REPETITIONS)
+        for cell in itertools.product(*where):
+            dataset, _, beta, technique, repetition = cell
+            if technique == "gone":
+                yield cell, REASON
+                continue
+            gain = 0.3 * beta + {"none": 0.0, "plain": -0.2, "hostile": 0.1}[technique]
+            values: dict[str, Any] = {
+                metric: 0.5 + gain * (1 if metric == "discrimination" else -1) + 0.02 * rng.normal()
+                for metric in METRICS
+            }
+            if (technique, beta, repetition) == ("plain", 1.0, 0):
+                values["accuracy"] = f"only {int(dataset != 'adult')} rows"
+            # the shares accepted by useful classifiers
+            yield cell, values | {"accepted": 0.4, "accepted_deprived": 0.3, "accepted_favored": 0.5}
 
-def made_up_shares() -> pd.DataFrame:
-    """Return the shares accepted, in the same cells: those of useful classifiers."""
-    cells = made_up_results().query("metric == 'accuracy'")
-    shares = {"accepted": 0.4, "accepted_deprived": 0.3, "accepted_favored": 0.5}
-    return pd.concat([cells.assign(metric=name, value=value) for name, value in shares.items()])
-
-
-def made_up_failures() -> pd.DataFrame:
-    rows = [
-        (dataset, "cpt", beta, "gone", "c45", repetition, "", "", "skipped", float("nan"), REASON)
-        for dataset in ("adult", "dutch:embedded")
-        for beta in BETAS
-        for repetition in range(REPETITIONS)
-    ]
-    rows += [
-        (
-            dataset,
-            "cpt",
-            1.0,
-            "plain",
-            "c45",
-            0,
-            "original",
-            "accuracy",
-            "undefined",
-            float("nan"),
-            f"only {n} rows",
-        )
-        for n, dataset in enumerate(("adult", "dutch:embedded"))
-    ]
-    return pd.DataFrame(rows, columns=list(FAILURE_COLUMNS))
+    return frames_of(cells())
 
 
 def made_up_manifest(techniques: Mapping[str, str] = MappingProxyType(TECHNIQUES)) -> dict[str, Any]:
@@ -127,40 +102,39 @@ def made_up_manifest(techniques: Mapping[str, str] = MappingProxyType(TECHNIQUES
             },
         }
 
-    return {
-        "experiment": {
-            "name": "made_up",
-            "title": f"Made up {SCRIPT}",
-            "seed": 7,
-            "repetitions": REPETITIONS,
-            "betas": BETAS,
-            "datasets": [dataset("adult", "plain", "relationship"), dataset("dutch", "none", "sex")],
-            "techniques": [
-                {"technique": name, "name": name, "title": title, "parameters": {"level": SCRIPT}}
-                for name, title in techniques.items()
-            ],
-            "classifiers": [{"classifier": "c45", "name": "c45"}],
-        },
-        "code": {"harness": "a" * 64, "plugins": ["mine.py"]},
-        "datasets": {
+    experiment = {
+        "title": f"Made up {SCRIPT}",
+        "seed": 7,
+        "repetitions": REPETITIONS,
+        "betas": BETAS,
+        "datasets": [dataset("adult", "plain", "relationship"), dataset("dutch", "none", "sex")],
+        "techniques": [
+            {"technique": name, "name": name, "title": title, "parameters": {"level": SCRIPT}}
+            for name, title in techniques.items()
+        ],
+    }
+    return facts_of_run(
+        {
             "adult": facts("adult", ["age -> relationship", "relationship -> income"], False),
             "dutch:embedded": facts("dutch", ["sex -> age"], True),
         },
-        "stages": dict.fromkeys(techniques, "pre"),
-        "metrics": [vars(metric_description(name)) for name in (*METRICS, *ACCEPTANCE)],
-        "headline": list(METRICS[:2]),
-        "cells": {"planned": 72, "computed_in_this_run": 72, "skipped": 36},
-        "durations_in_seconds": {"this_run": 30.0, "all_cells": 90.0},
-        "versions": {"python": "3.11.7", "betabench": "0.1.0"},
-        "platform": {"system": "Linux", "cores": 2},
-        "finished": "2026-01-02T03:04:05+00:00",
-    }
+        techniques,
+        experiment=experiment,
+        code={"harness": "a" * 64, "plugins": ["mine.py"]},
+        stages=dict.fromkeys(techniques, "pre"),
+        metrics=[vars(metric_description(name)) for name in (*METRICS, *ACCEPTANCE)],
+        headline=list(METRICS[:2]),
+        cells={"planned": 72, "computed_in_this_run": 72, "skipped": 36},
+        durations_in_seconds={"this_run": 30.0, "all_cells": 90.0},
+        versions={"python": "3.11.7", "betabench": "0.1.0"},
+        platform={"system": "Linux", "cores": 2},
+        finished="2026-01-02T03:04:05+00:00",
+    )
 
 
 def write_made_up_folder(folder: Path, manifest: dict[str, Any] | None = None) -> Path:
     """Write the files of a run that the page is made from, and return the folder."""
-    results = pd.concat([made_up_results(), made_up_shares()])
-    return write_run_folder(folder, manifest or made_up_manifest(), results, made_up_failures())
+    return write_run_folder(folder, manifest or made_up_manifest(), *made_up_frames())
 
 
 def write_run_folder(

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import itertools
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from types import MappingProxyType
@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from benchmark.columns import FAILURE_COLUMNS, RESULT_COLUMNS
+from benchmark.columns import FAILURE_COLUMNS, ORIGINAL, RESULT_COLUMNS
 from benchmark.experiment.entries import TechniqueEntry
 from benchmark.runs.finished import RunFrames
 from benchmark.runs.manifest import (
@@ -25,6 +25,62 @@ from benchmark.runs.manifest import (
 )
 
 BETAS = (0.0, 0.25, 0.5, 0.75, 1.0)
+
+Told = Mapping[Any, Any] | str
+"""Values of a cell by metric, or by test and metric; a text in place of one, or of all, is why it lacks."""
+Cells = Iterator[tuple[Sequence[Any], Told]]
+"""Dataset, bias, level, technique and repetition of cells, with their values."""
+
+
+def frames_of(
+    cells: Iterable[tuple[Sequence[Any], Told]], status: str = "skipped"
+) -> tuple[pd.DataFrame, pd.DataFrame]:
+    """Return results and failures of cells."""
+    results, failures = [], []
+    for (*where, repetition), told in cells:
+        cell = (*where, "c45", repetition)
+        if isinstance(told, str):
+            failures.append((*cell, "", "", status, np.nan, told))
+            continue
+        for key, value in told.items():
+            measured = key if isinstance(key, tuple) else (ORIGINAL, key)
+            if isinstance(value, str):
+                failures.append((*cell, *measured, "undefined", np.nan, value))
+            results.append((*cell, *measured, np.nan if isinstance(value, str) else float(value)))
+    return (
+        pd.DataFrame(results, columns=list(RESULT_COLUMNS)),
+        pd.DataFrame(failures, columns=list(FAILURE_COLUMNS)),
+    )
+
+
+def facts_of_run(
+    datasets: Mapping[str, Mapping[str, Any]],
+    techniques: Mapping[str, str],
+    baselines: Mapping[str, str] = MappingProxyType({}),
+    experiment: Mapping[str, Any] = MappingProxyType({}),
+    **more: Any,
+) -> dict[str, Any]:
+    """Return what a manifest holds: what is known of datasets, and titles of techniques, by name."""
+    known = {name: made_up_facts(name.partition(":")[0], **{"bias": {"cpt": {}}} | facts)
+             for name, facts in datasets.items()}  # fmt: skip
+    entries = [
+        {"card": card, "name": card, "baseline": baselines.get(card, "none"),
+         "bias": [{"name": bias} for bias in facts["bias"]]}
+        for name, facts in known.items() for card in [name.partition(":")[0]]
+    ]  # fmt: skip
+    settings = {
+        "name": "made_up",
+        "title": "A made-up run",
+        "seed": 1,
+        "datasets": entries,
+        "techniques": [
+            {"technique": name.partition("_0")[0], "name": name, "title": title}
+            for name, title in techniques.items()
+        ],
+        "classifiers": [{"classifier": "c45", "name": "c45"}],
+        **experiment,
+    }
+    return {"experiment": settings, "datasets": known, "versions": {"betabench": "0.1.0"}, **more}
 
 
 def made_up_technique(name: str, title: str = "", method: str = "") -> TechniqueEntry:
@@ -178,47 +234,29 @@ def sample_run(
     """
     extra = SHARES if shares else ()
     rng = np.random.default_rng(20240607)
-    results, failures = [], []
-    for dataset, beta, entry in itertools.product(datasets, betas, techniques):
-        cell = (dataset.name, "paper", beta, entry.name, "c45")
-        if dataset.title == "Dutch" and beta == 1 and entry.name.endswith("_sampling"):
-            reason = "no deprived row has the favorable label, so none can be repeated"
-            failures += [(*cell, r, "", "", "failed", float("nan"), reason) for r in range(repetitions)]
-            continue
-        i = techniques.index(entry)
-        bend = {"Adult": beta**0.7, "COMPAS (leaky)": 0.02 * beta}.get(dataset.title, beta**3)
-        level = np.array([0.19, 0.84, 0.05, 0.07]) + bend * np.array([0.42, -0.12, 0.4, 0.7]) / (
-            1 + i % 7 / 2
-        )
-        level[0] -= 0.03 * (i % 5)
-        for repetition in range(repetitions):
-            values = level + rng.normal(0, 0.008, size=4)
-            for metric, value in zip(metrics, values, strict=False):
-                undefined = dataset.title == "Dutch" and (entry.name, metric.name, repetition) == (
-                    "massaging",
-                    "overestimation",
-                    0,
-                )
-                if undefined:
-                    failures.append(
-                        (
-                            *cell,
-                            0,
-                            "original",
-                            metric.name,
-                            "undefined",
-                            float("nan"),
-                            "no favored row is predicted favorable",
-                        )
-                    )
-                own = float("nan") if undefined else float(value)
-                results.append((*cell, repetition, "original", metric.name, own))
-            accepted = (0.4, 0.4 - values[0] / 2, 0.4 + values[0] / 2)
-            for metric, share in zip(extra, accepted, strict=False):
-                results.append((*cell, repetition, "original", metric.name, float(share)))
+
+    def cells() -> Cells:
+        for dataset, beta, (i, entry) in itertools.product(datasets, betas, enumerate(techniques)):
+            where = (dataset.name, "paper", beta, entry.name)
+            if dataset.title == "Dutch" and beta == 1 and entry.name.endswith("_sampling"):
+                reason = "no deprived row has the favorable label, so none can be repeated"
+                yield from (((*where, r), reason) for r in range(repetitions))
+                continue
+            bend = {"Adult": beta**0.7, "COMPAS (leaky)": 0.02 * beta}.get(dataset.title, beta**3)
+            level = np.array([0.19, 0.84, 0.05, 0.07])
+            level += bend * np.array([0.42, -0.12, 0.4, 0.7]) / (1 + i % 7 / 2)
+            level[0] -= 0.03 * (i % 5)
+            for repetition in range(repetitions):
+                told = level + rng.normal(0, 0.008, size=4)
+                values: dict[str, Any] = {m.name: v for m, v in zip(metrics, told, strict=False)}
+                if (dataset.title, entry.name, repetition) == ("Dutch", "massaging", 0):
+                    values["overestimation"] = "no favored row is predicted favorable"
+                accepted = (0.4, 0.4 - told[0] / 2, 0.4 + told[0] / 2)
+                values |= {m.name: share for m, share in zip(extra, accepted, strict=False)}
+                yield (*where, repetition), values
+
     return Run(
-        pd.DataFrame(results, columns=list(RESULT_COLUMNS)),
-        pd.DataFrame(failures, columns=list(FAILURE_COLUMNS)),
+        *frames_of(cells(), status="failed"),
         manifest_of(
             name="paper",
             title="The paper's experiment",

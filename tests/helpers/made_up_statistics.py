@@ -6,13 +6,17 @@ import itertools
 from functools import cache
 
 import numpy as np
-import pandas as pd
 
-from benchmark.columns import FAILURE_COLUMNS, RESULT_COLUMNS
 from benchmark.runs.analysis import RunStatistics, run_statistics
 from benchmark.runs.finished import RunFrames
 from benchmark.runs.manifest import DatasetInExperiment, GroupSizes, metric_description
-from tests.helpers.made_up_runs import HOSTILE_TITLES, made_up_dataset, made_up_technique, manifest_of
+from tests.helpers.made_up_runs import (
+    HOSTILE_TITLES,
+    frames_of,
+    made_up_dataset,
+    made_up_technique,
+    manifest_of,
+)
 
 BETAS = (0.0, 0.5, 1.0)
 METRICS = ("discrimination", "accuracy")
@@ -24,15 +28,13 @@ def statistics(n_techniques: int, repetitions: int = 4) -> RunStatistics:
     """Return the statistics of a made-up run of two datasets; the last technique fails at the last level."""
     rng = np.random.default_rng(n_techniques)
     names = [f"technique_{i}" for i in range(n_techniques)]
-    rows = []
+    cells = []
     for dataset, beta, (i, name) in itertools.product(("one", "two"), BETAS, enumerate(names)):
         level = np.array([0.2 + 0.5 * beta - 0.02 * (i % 9), 0.85 - 0.1 * beta - 0.01 * (i % 5)])
-        for repetition, values in enumerate(level + rng.normal(0, 0.01, (repetitions, 2))):
-            gone = i == n_techniques - 1 > 1 and beta == 1
-            for metric, value in zip(METRICS, values, strict=True):
-                own = np.nan if gone else value
-                rows.append((dataset, "cpt", beta, name, "c45", repetition, "original", metric, own))
-    results = pd.DataFrame(rows, columns=list(RESULT_COLUMNS))
+        gone = i == n_techniques - 1 > 1 and beta == 1
+        for repetition, own in enumerate(level + rng.normal(0, 0.01, (repetitions, 2))):
+            values = dict(zip(METRICS, own * np.nan if gone else own, strict=True))
+            cells.append(((dataset, "cpt", beta, name, repetition), values))
     run = manifest_of(
         name="made_up",
         title="A made-up run",
@@ -54,5 +56,4 @@ def statistics(n_techniques: int, repetitions: int = 4) -> RunStatistics:
             for name in ("one", "two")
         ],
     )
-    failures = pd.DataFrame(columns=list(FAILURE_COLUMNS))
-    return run_statistics(RunFrames.of(run, results, failures))
+    return run_statistics(RunFrames.of(run, *frames_of(cells)))

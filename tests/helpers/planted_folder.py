@@ -9,9 +9,9 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 
-from benchmark.columns import RESULT_COLUMNS
 from benchmark.runs.manifest import GroupSizes
 from tests.helpers.made_up_folder import BETAS, made_up_manifest, write_run_folder
+from tests.helpers.made_up_runs import Cells, frames_of
 
 PLANTED = {
     "none": "No technique",
@@ -55,41 +55,35 @@ def planted_results(repetitions: int = REPETITIONS) -> pd.DataFrame:
     the greatest level of bias.
     """
     rng = np.random.default_rng(3)
-    sizes = np.array(
-        [
-            [GROUPS.deprived_favorable, GROUPS.deprived_unfavorable],
-            [GROUPS.favored_favorable, GROUPS.favored_unfavorable],
-        ]
-    )
-    rows = []
-    for dataset, beta, technique, repetition in itertools.product(
-        DATASETS, BETAS, PLANTED, range(repetitions)
-    ):
-        rates = np.array(_RATES[technique]).reshape(2, 2)
-        if technique == "nearly" and repetition == 0:
-            rates = np.ones((2, 2))
-        if technique == "costly":  # now one group is better off, now the other
-            rates = rates + np.array([[0.02], [-0.02]]) * (-1) ** repetition
-        if technique == "none" and dataset == DATASETS[1] and beta == BETAS[-1]:
-            rates = np.zeros((2, 2))
-        if technique in ("none", "same") and rates.any():
-            rates = rates + np.array([[-0.1], [0.1]]) * beta
-        noise = rng.uniform(-0.02, 0.02, (2, 2)) * ((rates > 0) & (rates < 1))
-        accepted = np.clip(rates + noise, 0, 1) * sizes
-        shares = accepted.sum(axis=1) / sizes.sum(axis=1)
-        right = accepted[:, 0].sum() + (sizes - accepted)[:, 1].sum()
-        values = {
-            "discrimination": shares[1] - shares[0],
-            "accuracy": right / sizes.sum(),
-            "accepted": accepted.sum() / sizes.sum(),
-            "accepted_deprived": shares[0],
-            "accepted_favored": shares[1],
-        }
-        rows += [
-            (dataset, "cpt", beta, technique, "c45", repetition, "original", metric, float(value))
-            for metric, value in values.items()
-        ]
-    return pd.DataFrame(rows, columns=list(RESULT_COLUMNS))
+    sizes = np.array([*vars(GROUPS).values()]).reshape(2, 2)
+
+    def cells() -> Cells:
+        for dataset, beta, technique, r in itertools.product(DATASETS, BETAS, PLANTED, range(repetitions)):
+            rates = np.array(_RATES[technique]).reshape(2, 2)
+            if technique == "nearly" and r == 0:
+                rates = np.ones((2, 2))
+            if technique == "costly":  # now one group is better off, now the other
+                rates = rates + np.array([[0.02], [-0.02]]) * (-1) ** r
+            if technique == "none" and dataset == DATASETS[1] and beta == BETAS[-1]:
+                rates = np.zeros((2, 2))
+            if technique in ("none", "same") and rates.any():
+                rates = rates + np.array([[-0.1], [0.1]]) * beta
+            noise = rng.uniform(-0.02, 0.02, (2, 2)) * ((rates > 0) & (rates < 1))
+            accepted = np.clip(rates + noise, 0, 1) * sizes
+            shares = accepted.sum(axis=1) / sizes.sum(axis=1)
+            right = accepted[:, 0].sum() + (sizes - accepted)[:, 1].sum()
+            yield (
+                (dataset, "cpt", beta, technique, r),
+                {
+                    "discrimination": shares[1] - shares[0],
+                    "accuracy": right / sizes.sum(),
+                    "accepted": accepted.sum() / sizes.sum(),
+                    "accepted_deprived": shares[0],
+                    "accepted_favored": shares[1],
+                },
+            )
+
+    return frames_of(cells())[0]
 
 
 def write_planted_folder(
@@ -97,14 +91,8 @@ def write_planted_folder(
 ) -> Path:
     """Write the files of such a run, and return the folder.
 
-    Parameters
-    ----------
-    folder : Path
-        Created if it does not exist.
-    repetitions : int
-        With six of them, no test can be significant.
-    groups : mapping of str to GroupSizes, optional
-        Test rows of some datasets, in place of those that the results are of.
+    With six repetitions, no test can be significant. ``groups`` are test rows of some datasets, in place of
+    those that the results are of.
     """
     manifest = made_up_manifest(PLANTED)
     manifest["experiment"] |= {"name": "planted", "title": "Planted", "repetitions": repetitions}

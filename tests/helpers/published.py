@@ -12,7 +12,7 @@ import pandas as pd
 
 from benchmark.columns import FAILURE_COLUMNS
 from benchmark.runs.finished import SUMMARY_COLUMNS
-from tests.helpers.made_up_runs import made_up_facts
+from tests.helpers.made_up_runs import facts_of_run
 
 PUBLISHED = """\
 table,dataset,technique,beta,metric,value
@@ -50,38 +50,18 @@ ENTRY = {
 
 
 def manifest(*, embedded: Sequence[str] = (), published: Mapping[str, Any] | None = ENTRY) -> dict[str, Any]:
-    datasets = {"a": "drop", "b_leaky": "none"}
     titles = {"none": "None", "drop": "Dropped", "massaging": "Massaging", "reweighing": "Re|weighing"}
-    return {
-        "experiment": {
-            "name": "made_up",
-            "title": "Made up",
-            "seed": 7,
-            "repetitions": 3,
-            "betas": [0.0, 0.5],
-            "datasets": [
-                {"card": card, "name": card, "bias": [{"name": "cpt"}], "baseline": baseline}
-                for card, baseline in datasets.items()
-            ],
-            "techniques": [
-                {"technique": name, "name": name, "title": title} for name, title in titles.items()
-            ],
-            "metrics": ["accuracy"],
-            "classifiers": [{"classifier": "c45", "name": "c45"}],
-            "published": published,
-        },
-        "datasets": {
-            name + (":embedded" if name in embedded else ""): made_up_facts(
-                name,
-                embedded=name in embedded,
-                warning="b_leaky leaks." if name == "b_leaky" else None,
-                bias={"cpt": {}},
-            )
-            for name in datasets
-        },
-        "versions": {"betabench": "0.1.0", "python": "3.11.7", "numpy": "2.4.6"},
-        "finished": "not to be shown",
-    }
+    datasets: dict[str, dict[str, Any]] = {"a": {}, "b_leaky": {"warning": "b_leaky leaks."}}
+    experiment = {"title": "Made up", "repetitions": 3, "betas": [0.0, 0.5], "metrics": ["accuracy"]}
+    return facts_of_run(
+        {name + ":embedded" * (name in embedded): {"embedded": name in embedded, **facts}
+         for name, facts in datasets.items()},
+        titles,
+        {"a": "drop"},
+        {**experiment, "seed": 7, "published": published},
+        versions={"betabench": "0.1.0", "python": "3.11.7", "numpy": "2.4.6"},
+        finished="not to be shown",
+    )  # fmt: skip
 
 
 def write_run(

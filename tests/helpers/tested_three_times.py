@@ -5,12 +5,14 @@ from __future__ import annotations
 import itertools
 from collections.abc import Sequence
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pandas as pd
 
-from benchmark.columns import BALANCED, BIASED, FAILURE_COLUMNS, ORIGINAL, RESULT_COLUMNS
+from benchmark.columns import BALANCED, BIASED, ORIGINAL
 from tests.helpers.made_up_folder import made_up_manifest, write_run_folder
+from tests.helpers.made_up_runs import Cells, frames_of
 from tests.helpers.planted_folder import GROUPS
 
 TESTS = (ORIGINAL, BIASED, BALANCED)
@@ -27,30 +29,27 @@ _LEVELS = {ORIGINAL: (0.0, 0.0), BIASED: (0.2, 0.04), BALANCED: (-0.1, -0.3)}
 def frames(tests: Sequence[str] = TESTS) -> tuple[pd.DataFrame, pd.DataFrame]:
     """Return results and failures: at β = 1 a technique is skipped, and one balanced value is undefined."""
     rng = np.random.default_rng(0)
-    results, failures = [], []
-    for *where, repetition in itertools.product(
-        ("adult", "dutch:embedded"), BIASES, BETAS, TECHNIQUES, range(REPETITIONS)
-    ):
-        *_, beta, technique = where
-        cell = (*where, "c45", repetition)
-        if technique == "gone" and beta == BETAS[-1]:
-            failures.append((*cell, "", "", "skipped", float("nan"), "there is nothing to do"))
-            continue
-        for test in TESTS:
-            sign = 1 if test == ORIGINAL else -1
-            noise = rng.normal(0, 0.004, 2)
-            left, right = np.array(_LEVELS[test]) - sign * np.array(_GAINS[technique]) + noise
-            left, right = left + 0.1 + 0.3 * beta, right + 0.8 - 0.05 * beta
-            values = [left, right, 0.4, 0.4 - left / 2, 0.4 + left / 2]
-            if (test, technique, cell[0], repetition) == (BALANCED, "reweighing", "adult", 0):
-                values[0] = float("nan")
-                failures.append((*cell, test, METRICS[0], "undefined", float("nan"), "a group has no weight"))
-            results += [(*cell, test, *own) for own in zip(METRICS, map(float, values), strict=True)]
-    found = (
-        pd.DataFrame(results, columns=list(RESULT_COLUMNS)),
-        pd.DataFrame(failures, columns=list(FAILURE_COLUMNS)),
-    )
-    first, second = (frame[frame["test"].isin(["", *tests])].reset_index(drop=True) for frame in found)
+
+    def cells() -> Cells:
+        where = ("adult", "dutch:embedded"), BIASES, BETAS, TECHNIQUES, range(REPETITIONS)
+        for cell in itertools.product(*where):
+            dataset, _, beta, technique, repetition = cell
+            if technique == "gone" and beta == BETAS[-1]:
+                yield cell, "there is nothing to do"
+                continue
+            values: dict[Any, Any] = {}
+            for test in TESTS:
+                sign = 1 if test == ORIGINAL else -1
+                noise = rng.normal(0, 0.004, 2)
+                left, right = np.array(_LEVELS[test]) - sign * np.array(_GAINS[technique]) + noise
+                left, right = left + 0.1 + 0.3 * beta, right + 0.8 - 0.05 * beta
+                told = left, right, 0.4, 0.4 - left / 2, 0.4 + left / 2
+                values |= {(test, metric): value for metric, value in zip(METRICS, told, strict=True)}
+            if (technique, dataset, repetition) == ("reweighing", "adult", 0):
+                values[BALANCED, METRICS[0]] = "a group has no weight"
+            yield cell, values
+
+    first, second = (f[f["test"].isin(["", *tests])].reset_index(drop=True) for f in frames_of(cells()))
     return first, second
 
 

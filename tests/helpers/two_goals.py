@@ -8,9 +8,7 @@ from dataclasses import replace
 from typing import Any
 
 import numpy as np
-import pandas as pd
 
-from benchmark.columns import FAILURE_COLUMNS, ORIGINAL, RESULT_COLUMNS
 from benchmark.experiment.telling import Telling
 from benchmark.runs.finished import RunFrames
 from benchmark.runs.manifest import (
@@ -19,7 +17,7 @@ from benchmark.runs.manifest import (
     MetricDescription,
     PlantedBias,
 )
-from tests.helpers.made_up_runs import ADULT, SHARES, changed, made_up_technique, sample_run
+from tests.helpers.made_up_runs import ADULT, SHARES, changed, frames_of, made_up_technique, sample_run
 
 METRICS = ("discrimination", "accuracy", "accepted", "accepted_deprived", "accepted_favored")
 DISTANCE = "restoration_distance"
@@ -38,11 +36,11 @@ TECHNIQUES = {  # at beta 0.5: the metrics in this order, and the distance to th
 def run_of(**changes: Any) -> RunFrames:
     """Return the run, its manifest with other fields."""
     rng = np.random.default_rng(28)
-    rows = []
+    cells = []
     for beta, (name, (_, values)), r in itertools.product((0.0, 0.5), TECHNIQUES.items(), range(REPETITIONS)):
-        noisy = np.array(CLEAN if beta == 0 else values) + rng.normal(0, 0.0005, 6)
-        for metric, value in zip((*METRICS, DISTANCE), noisy, strict=True):
-            rows.append(("adult", "label", beta, name, "c45", r, ORIGINAL, metric, abs(value)))
+        noisy = np.abs(np.array(CLEAN if beta == 0 else values) + rng.normal(0, 0.0005, 6))
+        told = dict(zip((*METRICS, DISTANCE), noisy, strict=True))
+        cells.append((("adult", "label", beta, name, r), told))
     dataset = replace(
         ADULT,
         entry=DatasetInExperiment(name="adult", baseline="none"),
@@ -70,8 +68,7 @@ def run_of(**changes: Any) -> RunFrames:
         },
     )
     manifest.experiment.settings = {}  # those of the sample are of other datasets
-    results = pd.DataFrame(rows, columns=list(RESULT_COLUMNS))
-    return RunFrames.of(manifest, results, pd.DataFrame(columns=list(FAILURE_COLUMNS)))
+    return RunFrames.of(manifest, *frames_of(cells))
 
 
 def told_run(told: Mapping[str, Telling], only: Collection[str] = (*TECHNIQUES,)) -> RunFrames:

@@ -20,7 +20,7 @@ from benchmark.runs.finished import read_frames, read_run
 from benchmark.tables.techniques import Numbers
 from benchmark.text.writing import as_cell, csv_text, from_cell
 from tests.helpers.latex import tables_of
-from tests.helpers.made_up_folder import made_up_failures, write_made_up_folder
+from tests.helpers.made_up_folder import made_up_frames, write_made_up_folder
 from tests.helpers.made_up_runs import changed, sample_run
 
 FORMULA = "=cmd|'/C calc'!A0"
@@ -100,7 +100,7 @@ def test_groups_of_an_audited_file(tmp_path: Path, monkeypatch: pytest.MonkeyPat
 def test_reasons_of_failures_read_back(tmp_path: Path) -> None:
     folder = write_made_up_folder(tmp_path / "run")
     reasons = ["=1+1", "ValueError: \x1b[31mred", "two\nlines", "'=quoted", "plain"]
-    failures = made_up_failures()
+    failures = made_up_frames()[1]
     failures["reason"] = [reasons[i % len(reasons)] for i in range(len(failures))]
     (folder / "failures.csv").write_text(csv_text(failures[list(FAILURE_COLUMNS)]))
     text = (folder / "failures.csv").read_text()
@@ -145,7 +145,7 @@ def test_of_letters_that_the_font_lacks_there_is_one_word_at_most(
 def test_the_fold_in_a_reason_of_an_earlier_version_is_read_as_a_number(tmp_path: Path, hidden: bool) -> None:
     folder = write_made_up_folder(tmp_path / "run")
     reasons = ["fold 1 of 10: nobody is left", "fold 10 of 10: fold 2 of 3: no", "no fold 3 of 10: here"]
-    earlier = made_up_failures().drop(columns="at_fold")
+    earlier = made_up_frames()[1].drop(columns="at_fold")
     earlier["reason"] = [reasons[i % len(reasons)] for i in range(len(earlier))]
     if hidden:
         earlier.insert(2, "hidden", 0.0)

@@ -14,6 +14,8 @@ from tools.performance.child import in_own_process
 from tools.performance.growth_report import draw, exponent, section
 from tools.performance.startup import COMMANDS
 
+pytestmark = pytest.mark.nightly
+
 COLUMNS = ("part", "case", "contestant", "size", "repetition", "seconds", "bytes", "note")
 
 
@@ -77,7 +79,6 @@ def test_figure_is_written_in_both_formats(measured: Path) -> None:
     assert all(path.stat().st_size > 1000 for path in files)
 
 
-@pytest.mark.nightly
 def test_steps_are_measured_in_a_process_of_their_own() -> None:
     found = in_own_process("growth:attributes", count=4, n_rows=500)
     assert set(found["seconds"]) == {"sample", "fit", "predict", "metrics", "structure search", "total"}

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+from functools import cache
 from pathlib import Path
 
 import pytest
@@ -20,8 +21,11 @@ CLARIFY = [  # in the order of its document
 AEQUITAS = ["ppr", "pprev", "precision", "fdr", "for", "fpr", "fnr", "tpr", "tnr", "npv"]
 
 
+PAGES = cache(metric_pages)
+
+
 def test_every_metric_is_on_the_page() -> None:
-    pages = metric_pages()
+    pages = PAGES()
     assert all(f"| [`{name}`]({name}.md)<br>" in pages[METRICS_PAGE] for name in list_metrics())
     assert pages.keys() == {METRICS_PAGE, EQUIVALENTS_PAGE, *(f"{name}.md" for name in list_metrics())}
 
@@ -31,7 +35,7 @@ def test_every_equivalent_names_a_test_that_exists(name: str, other: Equivalent)
     file, _, test = other.test.partition("::")
     tree = ast.parse((ROOT / file).read_text(encoding="utf-8"))
     assert test in {node.name for node in tree.body if isinstance(node, ast.FunctionDef)}
-    assert f"`{other.name}`".replace("|", r"\|") in metric_pages()[EQUIVALENTS_PAGE]
+    assert f"`{other.name}`".replace("|", r"\|") in PAGES()[EQUIVALENTS_PAGE]
 
 
 @pytest.mark.parametrize(
