@@ -95,7 +95,7 @@ def pytest_runtest_makereport(item: pytest.Item, call: pytest.CallInfo[None]) ->
 
 
 def pytest_sessionfinish(session: pytest.Session) -> None:
-    """Write the seconds, where it was asked for; those of tests that did not run stay."""
+    """Write the seconds, where it was asked for; those of tests that did not run stay while the file does."""
     reporter = session.config.pluginmanager.get_plugin("terminalreporter")
     if not session.config.getoption("measure_durations") or hasattr(session.config, "workerinput"):
         return
@@ -105,7 +105,8 @@ def pytest_sessionfinish(session: pytest.Session) -> None:
             for mark, seconds in report.user_properties:
                 measured[report.location[0], mark] += seconds
     rows = sorted({**_durations(), **measured}.items())
-    frame = pd.DataFrame([(*key, seconds) for key, seconds in rows], columns=["file", "mark", "seconds"])
+    rows = [(*key, seconds) for key, seconds in rows if (session.config.rootpath / key[0]).is_file()]
+    frame = pd.DataFrame(rows, columns=["file", "mark", "seconds"])
     frame.round(1).to_csv(DURATIONS, index=False)
 
 

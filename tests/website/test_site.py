@@ -32,9 +32,7 @@ from benchmark.techniques import list_techniques
 from tests.helpers.engines import InProcess
 from tools.blocks import blocks
 from website.docstrings import in_markdown
-from website.formulas import with_mathml
 from website.links import linked_files, site_address, with_site_links
-from website.notebook import notebook_page
 from website.reference import REFERENCE
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -212,13 +210,6 @@ def test_the_notebook_is_kept_without_outputs() -> None:
         assert not any(cell.get("outputs") or cell.get("execution_count") for cell in cells)
 
 
-def test_the_notebook_is_short_and_imports_one_module() -> None:
-    cells = json.loads((DOCS / "from_card_to_figure.ipynb").read_text(encoding="utf-8"))["cells"]
-    lines = [line for cell in cells if cell["cell_type"] == "code" for line in cell["source"] if line.strip()]
-    assert len(lines) <= 25
-    assert {line.strip() for line in lines if re.match(r"\s*(import|from)\b", line)} == {"import benchmark"}
-
-
 def test_the_notebook_shows_its_card() -> None:
     cells = json.loads((DOCS / "from_card_to_figure.ipynb").read_text(encoding="utf-8"))["cells"]
     shown = re.findall(r"(?s)```toml\n(.*?)```", "\n".join("".join(cell["source"]) for cell in cells))
@@ -316,12 +307,6 @@ def test_generated_pages_are_not_committed() -> None:
     assert run.stdout == ""
 
 
-def test_addresses_on_the_site() -> None:
-    assert site_address("docs/adding/bias.md") == "adding/bias.md"
-    assert site_address("results/README.md") == "results/README.md"
-    assert site_address("CHANGELOG.md") == "changelog.md"
-
-
 def test_docstrings_become_markdown() -> None:
     text = (
         "Say :func:`~a.b` of :math:`x_i`, ``c``.\nCounts by [group][label].\n\n>>> x[a][b]\n"
@@ -344,48 +329,3 @@ def test_comments_of_fields_are_on_the_site() -> None:
     assert above.value.startswith("The state of the sensitive column whose members are deprived (g; AIF360")
     assert above.value.endswith("All others are\nthe favored group (AIF360: *privileged*).")
     assert none is None or "#" not in none.value
-
-
-def test_formulas_in_line_and_on_display() -> None:
-    page = with_mathml(
-        r'<p>a <span class="arithmatex">\(x_1 &lt; 2 \cr \thinspace y\)</span></p>'
-        '<div class="arithmatex">\\[\nz \\tag{7}\n\\]</div>'
-    )
-    first, second = re.findall(r"<math.*?</math>", page, re.DOTALL)
-    assert "<msub><mi>x</mi><mn>1</mn></msub>" in first
-    assert "&#x0003C;" in first
-    assert 'display="inline"' in first
-    assert 'display="block"' in second
-    assert "7" not in second
-    assert page.endswith("</math><span>(7)</span></div>")
-
-
-def test_what_a_notebook_shows() -> None:
-    def code(source: str, *outputs: dict[str, Any], **metadata: str) -> dict[str, Any]:
-        return {"cell_type": "code", "source": source, "outputs": list(outputs), "metadata": metadata}
-
-    shown = {"output_type": "display_data", "data": {"image/png": "iVBORw==", "text/plain": "<Figure>"}}
-    frame = {
-        "text/html": '<div><style scoped>td {}</style><table border="1"></table></div>',
-        "text/plain": "x",
-    }
-    cells = [
-        {"cell_type": "markdown", "source": "# Title"},
-        code("print(1)", {"output_type": "stream", "text": "1\n"}),
-        code("frame", {"output_type": "execute_result", "data": frame}),
-        code("2", {"output_type": "execute_result", "data": {"text/plain": "2"}}),
-        code("draw()", shown, alt="A line"),
-    ]
-    text, figures = notebook_page({"cells": cells}, "book")
-    assert figures == {"book_1.png": b"\x89PNG"}
-    assert text.split("\n\n") == [
-        "# Title",
-        "```python\nprint(1)\n```",
-        "```text\n1\n```",
-        "```python\nframe\n```",
-        "<div><table></table></div>",
-        "```python\n2\n```",
-        "```text\n2\n```",
-        "```python\ndraw()\n```",
-        "![A line](book_1.png)\n",
-    ]
