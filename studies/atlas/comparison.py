@@ -280,7 +280,8 @@ def _choice_rows(part: Compared, version: str) -> pd.DataFrame:
         row = frame[["cluster", *SCENARIO]].assign(
             version=version, goal=part.goal, scenarios=part.kind, recommender=name
         )
-        rows.append(row.assign(chosen=choice.chosen, score=choice.score, agreed=choice.agreed, **scores))
+        row = row.assign(chosen=choice.chosen, score=choice.score, agreed=choice.agreed, **scores)
+        rows.append(row[np.isfinite(choice.score)])
     return pd.concat(rows, ignore_index=True)[list(CHOICE_COLUMNS)]
 
 

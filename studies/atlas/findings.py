@@ -17,20 +17,24 @@ import pandas as pd
 
 from benchmark.atlas.adviser import Adviser
 from benchmark.atlas.recommenders import (
+    AVERAGE,
     DATA,
     DOSE,
+    DROP,
     LETTERS,
     NAMED,
     NOTHING,
     ORACLE,
     RANDOM,
     WRONG_KIND,
+    at,
     cluster_means,
     rows_of,
 )
 from benchmark.columns import EQUALIZE, GOALS, RESTORE
 from benchmark.figures import style
 from benchmark.figures.page import Page, RowLabels
+from benchmark.statistics.hypothesis_tests import sign_flip_p_values
 from benchmark.statistics.restoration import NO_REFERENCE, NOTHING_TO_UNDO
 from benchmark.text.markdown import table
 from benchmark.text.words import p_value
@@ -80,6 +84,7 @@ def findings() -> str:
         "**How to read it.** Regret to restore: how much farther from the clean model a choice is than the "
         "best technique that knows nothing, chosen on other splits. Below 0 it is nearer. Percent: agreement "
         f"with the clean model. Brackets: 95 % intervals, not corrected. {_learners()}",
+        _by_learner(),
         f"**Told.** {_named_in_words()}",
         f"**Power of the rule.** {_power_in_words()}",
         _nothing_to_restore(),
@@ -105,26 +110,80 @@ def _learners() -> str:
     n = frame["level"].nunique()
     always = listed([f"`{name}`" for name, own in of_doses.items() if len(own) == n])
     some = [f"at {own[0]:g} over `{name}` too" for name, own in of_doses.items() if len(own) < n]
-    return f"Means are over {', '.join([always, *some])}."
+    return (
+        f"Means are over {', '.join([always, *some])}. A state of knowledge has the learners that were told "
+        "it. A cell says so where these are fewer; it cannot be compared with others."
+    )
+
+
+def _of_learners(name: str, dose: float) -> str:
+    """Return with which learners of a dose a state of knowledge was run, if not with all."""
+    scenarios = adviser().scenarios[RESTORE]
+    if name not in scenarios.knows:
+        return ""
+    here = at(scenarios, dose=dose)
+    run = (scenarios.run & scenarios.knowing(name)).any(axis=1)
+    of, own = ({*scenarios.frame["classifier"][rows]} for rows in (here, here & run))
+    if own == of:
+        return ""
+    return f"{listed(sorted(own))} alone" if len(own) == 1 else f"without {listed(sorted(of - own))}"
+
+
+def _by_learner() -> str:
+    """Return the primary question with each learner alone: less regret, and p of both measures."""
+    choices = _choices()
+    choices = choices[(choices["goal"] == RESTORE) & choices["recommender"].isin([DATA, DROP, AVERAGE])]
+    shown, texts = [], []
+    for learner, own in choices.groupby("classifier"):
+        means = {
+            name: cluster_means(of, of[["regret", "agreed"]].to_numpy())
+            for name, of in ((name, of.reset_index(drop=True)) for name, of in own.groupby("recommender"))
+        }
+        less = [(means[other] - means[DATA]).to_numpy().T * [[1], [-1]] for _, other in PRIMARY]
+        p = [float(sign_flip_p_values(values).max()) for values in less]
+        wins = all(values.mean(axis=1).min() > 0 for values in less)
+        if wins and max(p) <= adviser().atlas.rules.alpha:
+            shown.append(f"`{learner}`")
+        numbers = " and ".join(
+            f"{three(values[0].mean())} (p {p_value(one, adviser().atlas.rules.alpha)})"
+            for values, one in zip(less, p, strict=True)
+        )
+        texts.append(f"`{learner}`: {numbers}.")
+    alone = listed(shown) if shown else "no learner"
+    return (
+        f"**By learner**, which was not planned. At dose {DOSE:g}, {alone} alone shows that advice from "
+        "features beats both simple rules. Less regret than by leaving the group out, and than by the best "
+        f"on average: {' '.join(texts)}"
+    )
 
 
 def _primary() -> str:
     """Return the answer to the primary question, by the larger p-value of distance's and agreement's."""
-    alpha, shown, missed, nothing = adviser().atlas.rules.alpha, [], [], []
+    alpha, shown, missed, nothing, agreement = adviser().atlas.rules.alpha, [], [], [], []
     for dose in adviser().doses:
         rows = [_contrast(name, other, dose) for name, other in PRIMARY]
         p = max(float(row["p_corrected"]) for row in rows if row is not None)
         (shown if p <= alpha else missed).append(f"{dose:g} (p {p_value(p, alpha)})")
         over = _contrast(DATA, NOTHING, dose)
         if over is not None:
-            ends = (over["difference"], over["difference_low"], over["difference_high"])
-            nothing.append(f"{told(ends, three)} at {dose:g}")
+            less, agrees = (
+                told(tuple(float(over[f"{name}{end}"]) for end in ends), three)
+                for name, ends in (
+                    ("", ("difference", "difference_low", "difference_high")),
+                    ("agreement_", ("difference", "low", "high")),
+                )
+            )
+            nothing.append(f"{less} at {dose:g}")
+            agreement.append(agrees)
     beat = "to beat both simple rules, in agreement too"
     text = f"To restore, advice from features is {'' if shown else 'not '}shown {beat}"
     text += f", at dose {listed(shown)}." if shown else "."
     if shown and missed:
         text += f" That is not shown at {listed(missed)}."
-    return f"{text} Over doing nothing, its regret is less by {listed(nothing)}."
+    return (
+        f"{text} Over doing nothing, its regret is less by {listed(nothing)}. Agreement changes "
+        f"by {listed(agreement)}."
+    )
 
 
 def numbers() -> str:
@@ -151,6 +210,8 @@ _NOTES = (
     "on other splits. Percent: agreement with the clean model. Brackets: 95 % intervals, not corrected.",
     "Named contrasts are corrected together by Holm's method. They are shown if regret is less and agreement "
     "is more.",
+    "A state of knowledge has the scenarios of learners that were told it. Where these are fewer than those "
+    "of the dose, its cell says so, and it cannot be compared with other rows.",
     f"Claims are told at dose {DOSE:g}. The power is the lower one of advice by kind and by features.",
 )
 
@@ -165,6 +226,9 @@ def _table(goal: str, names: Sequence[str]) -> str:
                 ["nothing", LETTERS[name]] if name in LETTERS else [adviser().title(name), "best elsewhere"]
             )
             values = [_regret(frame.loc[name], goal) if name in frame.index else "" for frame in frames]
+            if goal == RESTORE:
+                few = [_of_learners(name, dose) for dose in adviser().doses]
+                values = [", ".join(filter(None, pair)) for pair in zip(values, few, strict=True)]
             lines.append([*words, *values])
     return table(["knows", f"to {goal}", *_headings()], lines)
 
@@ -263,13 +327,20 @@ def _nothing_to_restore() -> str:
     )
 
 
+@cache
+def _choices() -> pd.DataFrame:
+    """Return the choices at the dose of claims, with their regret."""
+    choices = pd.read_csv(FOLDER / f"{CHOICES}{PACKED}")
+    return choices[choices["level"] == DOSE].assign(regret=choices["score"] - choices["oracle"])
+
+
 def draw() -> bytes:
     """Draw the regret of each recommender for both goals, a dot for each group of datasets."""
-    choices = pd.read_csv(FOLDER / f"{CHOICES}{PACKED}")
-    choices = choices[choices["level"] == DOSE].assign(regret=choices["score"] - choices["oracle"])
+    choices = _choices()
     of = dict(list(choices.groupby(["goal", "recommender"])))
     names = [name for name in [*LETTERS, *adviser().states] if name != ORACLE and (RESTORE, name) in of]
-    labels = RowLabels([adviser().title(name) for name in names])
+    few = {name: _of_learners(name, DOSE) for name in names}
+    labels = RowLabels([adviser().title(name) + f" ({few[name]})" * bool(few[name]) for name in names])
     with style.styled():
         page = Page(
             2,

@@ -47,7 +47,10 @@ from benchmark.statistics.recommendation import EQUAL
 
 @dataclass(frozen=True, eq=False)
 class Choices:
-    """What a recommender scores in each scenario: the means over both halves of the splits."""
+    """What a recommender scores in each scenario: the means over both halves of the splits.
+
+    NaN where no technique was run that it may choose.
+    """
 
     score: Array  # (n_scenarios,)
     agreed: Array  # (n_scenarios,): share of people with the clean model's decision
@@ -64,7 +67,7 @@ def recommended(scenarios: Scenarios, features: pd.DataFrame, *, told: bool = Tr
 
     ``features`` has the columns SCENARIO without the classifier, and :data:`FEATURES`. Whatever is fitted for
     a scenario is fitted without the scenarios of its cluster. With ``told``, there is a recommender for each
-    state of knowledge.
+    state of knowledge, in the scenarios with a technique that has it.
     """
     n, blind = len(scenarios.frame), scenarios.knowing()
     others = scenarios.run & blind & (np.arange(len(blind)) > 0)
@@ -87,8 +90,16 @@ def recommended(scenarios: Scenarios, features: pd.DataFrame, *, told: bool = Tr
         DATA: _always(scenarios, highest(predictions(scenarios, features), scenarios.run & blind)),
         RANDOM: Choices(at_random, agreed, ("",) * n),
         ORACLE: Choices(best[0], best[1], tuple(names)),
-        **{state: _always(scenarios, _elsewhere(scenarios, scenarios.knowing(state))) for state in states},
+        **{state: _told(scenarios, scenarios.knowing(state)) for state in states},
     }
+
+
+def _told(scenarios: Scenarios, candidates: NDArray[np.bool_]) -> Choices:
+    """Return the choices among techniques that are told something, in scenarios where one of them was run."""
+    own = _always(scenarios, _elsewhere(scenarios, candidates))
+    run = (scenarios.run & candidates).any(axis=1)
+    score, agreed = (np.where(run, values, np.nan) for values in (own.score, own.agreed))
+    return Choices(score, agreed, own.chosen)
 
 
 def _always(scenarios: Scenarios, technique: NDArray[np.intp]) -> Choices:
@@ -178,37 +189,48 @@ def _at_dose(
     scenarios: Scenarios, choices: Mapping[str, Choices], rules: Rules, goal: str
 ) -> Iterator[dict[str, object]]:
     """Yield the rows of one dose."""
-    frame, alpha = scenarios.frame, rules.alpha
-    oracle, nothing = choices[ORACLE].score, choices[NOTHING].score
+    alpha, oracle, nothing = rules.alpha, choices[ORACLE].score, choices[NOTHING].score
+    own = dict(each(choices))
 
-    def over_clusters(values: Array) -> Array:
-        return cluster_means(frame, values)[0].to_numpy()
+    def over_clusters(values: Array, of: NDArray[np.bool_]) -> Array:
+        return cluster_means(scenarios.frame[of], values[of])[0].to_numpy()
 
-    regrets = {name: over_clusters(choice.score - oracle) for name, choice in each(choices)}
-    agreed = {name: over_clusters(choice.agreed) for name, choice in each(choices)}
-    possible, n = over_clusters(nothing - oracle), len(frame)
-    for name, regret in regrets.items():
+    def where(name: str, of: NDArray[np.bool_]) -> dict[str, object]:
+        return {"recommender": name, "n_clusters": len(over_clusters(oracle, of)), "n_scenarios": of.sum()}
+
+    scored = {name: np.isfinite(choice.score) for name, choice in own.items()}
+    for name, of in scored.items():
+        regret, agreed = over_clusters(own[name].score - oracle, of), over_clusters(own[name].agreed, of)
         low, high = sign_flip_interval(regret, alpha, NEAR)
-        worse = over_clusters((choices[name].score > nothing + EQUAL).astype(float))
-        share, share_low, share_high = _share(over_clusters(nothing - choices[name].score), possible, alpha)
+        worse = over_clusters((own[name].score > nothing + EQUAL).astype(float), of)
+        gain, possible = over_clusters(nothing - own[name].score, of), over_clusters(nothing - oracle, of)
+        share, share_low, share_high = _share(gain, possible, alpha)
         yield {
-            **{"recommender": name, "n_clusters": len(regret), "n_scenarios": n, "against": ""},
+            **{**where(name, of), "against": ""},
             **{"regret": regret.mean(), "regret_low": low, "regret_high": high},
             **{"share_of_gain": share, "share_low": share_low, "share_high": share_high},
-            **{"agreement": agreed[name].mean(), "worse_than_nothing": worse.mean()},
+            **{"agreement": agreed.mean(), "worse_than_nothing": worse.mean()},
         }
-    for name, other in ((name, other) for name in regrets for other in AGAINST):
+    for name, other in ((name, other) for name in own for other in AGAINST):
         if name in (other, NOTHING, ORACLE):
             continue
-        both = np.array([regrets[other] - regrets[name], agreed[name] - agreed[other]])
+        of = scored[name]
+        regrets, agreements = (
+            [over_clusters(values, of) for values in pair]
+            for pair in (
+                (own[other].score - oracle, own[name].score - oracle),
+                (own[name].agreed, own[other].agreed),
+            )
+        )
+        both = np.array([regrets[0] - regrets[1], agreements[0] - agreements[1]])
         measures = both if goal == RESTORE else both[:1]
         tested = (name, other) in NAMED or (goal == RESTORE and (name, other) in PRIMARY)
         (low, high), (agreement_low, agreement_high) = (
             sign_flip_interval(more, alpha, NEAR) for more in both
         )
-        half, three_quarters = (power_of_rule(regrets[other], both[0], share, rules) for share in (0.5, 0.75))
+        half, three_quarters = (power_of_rule(regrets[0], both[0], share, rules) for share in (0.5, 0.75))
         yield {
-            **{"recommender": name, "n_clusters": both.shape[1], "n_scenarios": n, "against": other},
+            **{**where(name, of), "against": other},
             **{"difference": both[0].mean(), "difference_low": low, "difference_high": high},
             "agreement_difference": both[1].mean(),
             **{"agreement_low": agreement_low, "agreement_high": agreement_high},

@@ -20,6 +20,7 @@ from benchmark.atlas.recommenders import (
     NOTHING,
     ORACLE,
     REGRET_COLUMNS,
+    cluster_means,
     verdict,
 )
 from benchmark.atlas.scenarios import Scenarios, scenarios_of
@@ -27,7 +28,7 @@ from benchmark.atlas.tables import RECOMMENDERS, read_table, read_tables
 from benchmark.errors import ReportError
 from benchmark.techniques.knowledge import FACTS
 from studies.atlas.comparison import compared, components_of, write_comparison
-from studies.atlas.regrets import power_of_rule, recommended
+from studies.atlas.regrets import power_of_rule, recommended, regret_table
 from tests.helpers.atlases import TOLD, Gain, alike, by_kind, by_rate, write_atlas
 
 
@@ -94,6 +95,26 @@ def test_all_recommenders_are_compared_for_both_goals(tmp_path: Path) -> None:
     parts = list(compared(read_tables(write_atlas(tmp_path, alike))))
     assert [(part.goal, part.kind) for part in parts] == [("restore", "all"), ("equalize", "all")]
     assert [{*part.choices} for part in parts] == [{*LETTERS, "gap"}, {*LETTERS}]
+
+
+def test_a_state_of_knowledge_counts_where_it_was_run(tmp_path: Path) -> None:
+    folder = write_atlas(tmp_path, alike)
+    tables = read_tables(folder)
+    whole = scenarios_of(tables.dose_rows, "restore")
+    lacking = (whole.frame["bias"] == whole.frame["bias"].iloc[0]).to_numpy()
+    run, of_gap = whole.run.copy(), whole.knowing("gap")
+    run[np.ix_(lacking, of_gap)] = False
+    choices = recommended(replace(whole, run=run), tables.features)
+    assert np.isnan(choices["gap"].score).tolist() == lacking.tolist()
+    regrets = regret_table(whole, choices, tables.atlas, goal="restore").set_index(["recommender", "against"])
+    n = regrets["n_scenarios"].groupby(level=0).sum()
+    assert n["gap"] / 4 < n[AVERAGE] / 3
+    less = choices[AVERAGE].score - choices["gap"].score
+    here = whole.frame[~lacking].reset_index(drop=True)
+    for dose, own in regrets.loc[("gap", AVERAGE)].groupby("level")["difference"]:
+        at_dose = (here["level"] == dose).to_numpy()
+        expected = cluster_means(here[at_dose], less[~lacking][at_dose])[0].mean()
+        assert own.item() == pytest.approx(expected)
 
 
 @pytest.mark.parametrize("state", FACTS)
