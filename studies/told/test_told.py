@@ -211,6 +211,19 @@ def test_the_least_number_of_refusals_has_its_intervals_above_the_least_gains() 
     assert study_of.least_m(made_up(8, lambda table: 2.0 * (table["technique"] != REFIT))) is None
 
 
+def test_boosting_is_told_apart_by_each_measure() -> None:
+    study = made_up(8, of_source)
+    assert told.boosted(study) == ""
+    boosting = study.frame[study.frame["classifier"] == TREE].assign(classifier=study_of.BOOSTING)
+    best, told_refusals = (boosting["technique"] == name for name in ("reweighing", "refusal_weights_50"))
+    boosting.loc[best | told_refusals, AGREEMENT] = 0.95
+    boosting.loc[best, RESTORATION_DISTANCE] = 0.01
+    both = Study(pd.concat([study.frame, boosting], ignore_index=True))
+    assert "they are not shown to agree more: .000 [" in told.boosted(both)
+    assert "They end farther: -" in told.boosted(both)
+    assert told.hindsight(both)[0] == "reweighing"
+
+
 def test_people_are_told_by_file() -> None:
     study = made_up()
     assert study_of.on_people(study, AGREEMENT, "rate_weights") == pytest.approx(
