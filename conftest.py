@@ -24,8 +24,8 @@ from tests.helpers.plugins import forgetting
 if TYPE_CHECKING:
     from playwright.sync_api import Browser
 
-# On a busy machine anything can take long: no test is about time. By night there are more examples.
-hypothesis.settings.register_profile("daily", deadline=None, max_examples=25)
+# On a busy machine anything can take long: no test is about time. By night there are many more examples.
+hypothesis.settings.register_profile("daily", deadline=None, max_examples=15)
 hypothesis.settings.register_profile("thorough", deadline=None, max_examples=100)
 hypothesis.settings.load_profile("daily")
 

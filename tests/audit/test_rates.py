@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from benchmark.audit import PARITIES, GroupRates
@@ -159,7 +159,6 @@ def test_what_is_refused() -> None:
 counts = st.tuples(*[st.integers(0, 12)] * 4).filter(any)
 
 
-@settings(max_examples=25, deadline=None)
 @given(counts, counts)
 def test_swapping_the_groups_inverts_disparities_and_keeps_tests(a: tuple, b: tuple) -> None:
     both = predictions(a=a, b=b)

@@ -8,7 +8,7 @@ from dataclasses import replace
 import numpy as np
 import pandas as pd
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
@@ -352,7 +352,6 @@ def test_what_is_degenerate_has_no_rank(planted: RunStatistics) -> None:
 
 
 @given(st.integers(1, 30), st.integers(0, 2**32 - 1))
-@settings(max_examples=30)
 def test_labels_keep_clear_of_each_other_and_of_all_points(n: int, seed: int) -> None:
     rng = np.random.default_rng(seed)
     points = rng.uniform(0.1, 1.9, (n, 2)) * rng.uniform(0.05, 1)

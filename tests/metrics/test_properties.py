@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from benchmark.metrics import Measurement, Metric, Predictions, list_metrics, measure
@@ -79,11 +79,9 @@ def taken(rows: Predictions, index: Any) -> Predictions:
     return dataclasses.replace(rows, **arrays)
 
 
-few = settings(max_examples=25, deadline=None)
 any_predictions = st.one_of(predictions(2), predictions(3))
 
 
-@few
 @given(any_predictions)
 def test_values_lie_in_their_range_or_have_a_reason(rows: Predictions) -> None:
     for key, found in answers(rows).items():
@@ -92,7 +90,6 @@ def test_values_lie_in_their_range_or_have_a_reason(rows: Predictions) -> None:
         assert math.isnan(found.value) or low - 1e-12 <= found.value <= high + 1e-12, key
 
 
-@few
 @given(any_predictions, st.randoms(use_true_random=False))
 def test_neither_the_order_of_rows_nor_that_of_groups_has_a_say(rows: Predictions, random: Any) -> None:
     order = list(range(len(rows)))
@@ -102,13 +99,11 @@ def test_neither_the_order_of_rows_nor_that_of_groups_has_a_say(rows: Prediction
     assert_same(rows, dataclasses.replace(rows, codes=last - rows.codes, names=rows.names[::-1]))
 
 
-@few
 @given(any_predictions)
 def test_all_rows_twice_are_the_same(rows: Predictions) -> None:
     assert_same(rows, taken(rows, np.repeat(np.arange(len(rows)), 2)), NOT_COPIED)
 
 
-@few
 @given(any_predictions)
 def test_a_weight_is_a_number_of_rows(rows: Predictions) -> None:
     weight = np.arange(len(rows)) % 3
@@ -131,7 +126,6 @@ def mirrored(metric: Metric, value: float) -> float:
     return value
 
 
-@few
 @given(predictions(2))
 def test_two_groups_that_change_places_flip_the_sign(rows: Predictions) -> None:
     found = values(rows)
@@ -152,7 +146,6 @@ def judges(metric: Metric) -> bool:
     return metric.ideal is not None and "y_true" in needs and bool(needs & {"y_pred", "y_score"})
 
 
-@few
 @given(any_predictions)
 def test_a_perfect_prediction_is_ideal(rows: Predictions) -> None:
     perfect = dataclasses.replace(rows, y_pred=rows.y_true, y_score=rows.y_true.astype(float))

@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from benchmark.data.card_parts import AlgorithmName, ScoreName
@@ -75,7 +75,6 @@ def test_tabu_search_with_restarts_reaches_the_optimum(oracle_dir: Path, table: 
     score=st.sampled_from(["bic", "bdeu"]),
     restarts=st.sampled_from([0, 3]),
 )
-@settings(max_examples=15)
 def test_results_are_acyclic_and_scored_from_scratch(
     seed: int, algorithm: AlgorithmName, score: ScoreName, restarts: int
 ) -> None:
@@ -145,7 +144,6 @@ def test_tabu_search_does_not_return_soon_and_stops_in_time(monkeypatch: pytest.
     bans=st.lists(st.tuples(st.integers(0, 7), st.integers(0, 7)), max_size=20),
     max_indegree=st.sampled_from([None, 1, 2]),
 )
-@settings(max_examples=15)
 def test_every_visited_structure_obeys_the_constraints(
     seed: int,
     algorithm: AlgorithmName,

@@ -6,7 +6,7 @@ import numpy as np
 import pandas as pd
 import pytest
 import scipy.stats
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as npst
 
@@ -91,7 +91,6 @@ def test_demsars_wilcoxon_test() -> None:
     assert p < 0.05
 
 
-@settings(max_examples=40, deadline=None)
 @given(npst.arrays(np.int64, st.tuples(st.integers(2, 8), st.integers(3, 6)), elements=st.integers(0, 4)))
 def test_iman_and_davenports_test_is_an_analysis_of_variance_of_ranks(values: np.ndarray) -> None:
     f, p = friedman(values.astype(float))

@@ -8,7 +8,7 @@ import numpy as np
 import pandas as pd
 import pytest
 import scipy.stats
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from benchmark.errors import StatisticsError
@@ -34,7 +34,6 @@ def test_intervals_of_means_are_those_of_scipy(n: int, confidence: float) -> Non
 rows = st.lists(st.integers(-1000, 1000), min_size=3, max_size=8, unique=True)
 
 
-@settings(max_examples=30, deadline=None)
 @given(rows, st.integers(1, 100), st.integers(-1000, 1000))
 def test_an_interval_moves_with_its_values(row: list[int], factor: int, shift: int) -> None:
     values = np.array([row], dtype=float)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from benchmark.conformance import example_table
@@ -67,7 +67,6 @@ problems = st.tuples(
 )
 
 
-@settings(max_examples=60, deadline=None)
 @given(problems, st.sampled_from([1.0, 2.0]))
 def test_bounds_are_kept_or_declined(problem: tuple[list[int], float, float], longest: float) -> None:
     counts = np.array(problem[0]).reshape(2, 3, 2)

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import pytest
 import sklearn.naive_bayes  # noqa: F401  # importing it draws a number, which the conformance checks would see
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from scipy.optimize import linprog, minimize
 
@@ -405,7 +405,6 @@ def test_of_many_randomized_thresholds_of_one_rate_the_nearest_to_0_is_taken() -
     np.testing.assert_allclose(parity_thresholds(scores[::-1], 0.0, 0.1), [0.0, 0.85], atol=1e-7)
 
 
-@settings(max_examples=100)
 @given(
     st.lists(st.lists(st.integers(-10, 10), min_size=1, max_size=12), min_size=1, max_size=4),
     st.sampled_from([0.0, 0.05, 0.3, 1.0]),

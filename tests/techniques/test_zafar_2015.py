@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from scipy.optimize import OptimizeResult, linprog, minimize, nnls
 from sklearn.linear_model import LogisticRegression
@@ -245,7 +245,6 @@ def test_fairness_keeps_its_bound_and_loses_no_more_than_a_general_solver(seed: 
 
 
 @given(tables(), st.floats(0, 1))
-@settings(max_examples=40, deadline=None)
 def test_fairness_keeps_its_bound_on_any_table(data: Table, share: float) -> None:
     a = covariance(data, dense(data))
     free = coefficients(data, threshold=1e9)
