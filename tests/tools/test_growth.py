@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import csv
-import math
 from pathlib import Path
 
 import pandas as pd
@@ -11,7 +10,7 @@ import pytest
 
 from tools.performance import growth, growth_cells
 from tools.performance.child import in_own_process
-from tools.performance.growth_report import draw, exponent, section
+from tools.performance.growth_report import exponent, section
 from tools.performance.startup import COMMANDS
 
 pytestmark = pytest.mark.nightly
@@ -55,10 +54,6 @@ def test_exponent_is_that_of_the_larger_half(power: float) -> None:
     assert exponent(sizes, seconds) == pytest.approx(power)
 
 
-def test_one_size_has_no_exponent() -> None:
-    assert math.isnan(exponent(pd.Series([10]), pd.Series([1.0])))
-
-
 def test_section_judges_what_was_measured(measured: Path) -> None:
     text = section(measured)
     assert "| fit | 0.1 ms | 10 ms | 1.00 s | 2.00 |" in text
@@ -73,12 +68,6 @@ def test_section_judges_what_was_measured(measured: Path) -> None:
     assert "| `betabench list datasets` | 200 ms | 200 ms | met |" in text
 
 
-def test_figure_is_written_in_both_formats(measured: Path) -> None:
-    files = draw(measured)
-    assert [path.name for path in files] == ["growth.png", "growth.pdf", "growth.svg"]
-    assert all(path.stat().st_size > 1000 for path in files)
-
-
 def test_steps_are_measured_in_a_process_of_their_own() -> None:
     found = in_own_process("growth:attributes", count=4, n_rows=500)
     assert set(found["seconds"]) == {"sample", "fit", "predict", "metrics", "structure search", "total"}
@@ -88,12 +77,6 @@ def test_steps_are_measured_in_a_process_of_their_own() -> None:
 def test_rows_and_techniques_are_measured() -> None:
     assert "accuracy" in growth.rows(1000)["note"]
     assert growth.techniques(2, 1000)["seconds"]["total"] > 0
-
-
-def test_random_network_has_as_many_columns_as_asked_for() -> None:
-    network = growth.random_network(12)
-    assert len(network.schema.columns) == 12
-    assert max(map(len, network.parents)) == 2
 
 
 def test_cells_are_stored_found_and_reported(tmp_path: Path) -> None:
