@@ -5,40 +5,12 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
-from benchmark.facts import facts_of
-from benchmark.facts.model import (
-    Answers,
-    Bias,
-    Criteria,
-    Dataset,
-    Decisions,
-    Estimate,
-    Facts,
-    Frontier,
-    Gap,
-    GroupRows,
-    Hidden,
-    HiddenRow,
-    Level,
-    Metric,
-    Missing,
-    Protocol,
-    Rank,
-    Ranks,
-    Reason,
-    Regret,
-    Run,
-    Scenario,
-    Shares,
-    Standing,
-    Technique,
-    Use,
-)
+from benchmark.facts import facts_of, model
 from benchmark.pages import run_page
 from benchmark.runs.analysis import RunStatistics
 from benchmark.wording import render
 
-CRITERIA = Criteria(
+CRITERIA = model.Criteria(
     margin=0.01,
     least_group_share=0.5,
     least_overall_share=0.8,
@@ -49,41 +21,44 @@ CRITERIA = Criteria(
 )
 
 
-def estimate(mean: float) -> Estimate:
+def estimate(mean: float) -> model.Estimate:
     """Return a mean with an interval of one hundredth on either side."""
-    return Estimate(mean=mean, low=mean - 0.01, high=mean + 0.01)
+    return model.Estimate(mean=mean, low=mean - 0.01, high=mean + 0.01)
 
 
-def standing(technique: str, value: float, **more: Any) -> Standing:
+def standing(technique: str, value: float, **more: Any) -> model.Standing:
     """Return a technique at a level of bias, with an accuracy of .8."""
     numbers = {"change": estimate(value - 0.3), "gain": estimate(0.3 - value), "accuracy": estimate(0.8)}
-    numbers |= {"accuracy_change": estimate(-0.02), "accepted": Shares(all=0.4, deprived=0.35, favored=0.45)}
-    return Standing(
+    numbers |= {
+        "accuracy_change": estimate(-0.02),
+        "accepted": model.Shares(all=0.4, deprived=0.35, favored=0.45),
+    }
+    return model.Standing(
         **{"technique": technique, "role": "technique", "value": estimate(value), **numbers, **more}
     )
 
 
-def answers(**level: Any) -> Answers:
+def answers(**level: Any) -> model.Answers:
     """Return answers to equalize at one level of bias, where ``one`` helps and ``two`` is not usable."""
-    constant = Reason(code="constant", args={"kind": "refuses_all", "samples": 2, "of": 10})
+    constant = model.Reason(code="constant", args={"kind": "refuses_all", "samples": 2, "of": 10})
     techniques = (
         standing("none", 0.3, role="baseline"),
         standing("one", 0.05, verdict="helps", best=("least", "cheap")),
         standing("two", 0.01, verdict="not_usable", reason=constant),
     )
     given = {"level": 0.5, "detectable": 0.06, "bias_effect": estimate(0.2), "techniques": techniques}
-    at = Level(**{**given, **level})
-    return Answers(goal="equalize", metric="discrimination", highest=0.5, levels=(at,))
+    at = model.Level(**{**given, **level})
+    return model.Answers(goal="equalize", metric="discrimination", highest=0.5, levels=(at,))
 
 
-def small_facts(**parts: Any) -> Facts:
+def small_facts(**parts: Any) -> model.Facts:
     """Return facts without optional parts but the given ones."""
-    run = Run(
+    run = model.Run(
         name="small",
         title="A small run",
         level_name="beta",
         levels=(0.5,),
-        protocol=Protocol(
+        protocol=model.Protocol(
             train="data",
             holdout=0.3,
             repetitions=10,
@@ -96,7 +71,7 @@ def small_facts(**parts: Any) -> Facts:
         cells_missing=0,
         commands=("betabench run", "betabench report small"),
     )
-    scenario = Scenario(
+    scenario = model.Scenario(
         dataset="data",
         bias="label",
         classifier="c45",
@@ -110,15 +85,15 @@ def small_facts(**parts: Any) -> Facts:
         answers=(answers(),),
     )
     techniques = tuple(
-        Technique(name=name, title=title, method=name, source=f"{title} (2020)")
+        model.Technique(name=name, title=title, method=name, source=f"{title} (2020)")
         for name, title in {"none": "No technique", "one": "First one", "two": "Second one"}.items()
     )
     given: dict[str, Any] = {
         "run": run,
         "techniques": techniques,
-        "metrics": (Metric(name="discrimination", title="Discrimination", ideal=0.0),),
+        "metrics": (model.Metric(name="discrimination", title="Discrimination", ideal=0.0),),
         "datasets": (
-            Dataset(
+            model.Dataset(
                 name="data",
                 title="Data",
                 embedded=False,
@@ -128,15 +103,15 @@ def small_facts(**parts: Any) -> Facts:
                 deprived_group="F",
                 label="income",
                 favorable_label="high",
-                bias=(Bias(name="label", kind="label", description="labels are turned"),),
+                bias=(model.Bias(name="label", kind="label", description="labels are turned"),),
             ),
         ),
         "scenarios": (scenario,),
     }
-    return Facts(**{**given, **parts})
+    return model.Facts(**{**given, **parts})
 
 
-def whole_facts() -> Facts:
+def whole_facts() -> model.Facts:
     """Return facts with a part for each question."""
     small = small_facts()
     shares = ("given_back", "given_back_deprived", "given_back_favored", "paid", "in_their_place")
@@ -144,16 +119,16 @@ def whole_facts() -> Facts:
     refits: dict[str, Any] = {"refit_biased": dict.fromkeys(shares, 0.1)}
     scenario = small.scenarios[0].model_copy(
         update={
-            "frontier": (Frontier(level=0.5, discrimination=(0.0,), accuracy=(0.7,), inside=("two",)),),
+            "frontier": (model.Frontier(level=0.5, discrimination=(0.0,), accuracy=(0.7,), inside=("two",)),),
             "decisions": (
-                Decisions(
+                model.Decisions(
                     level=0.5, technique="none", role="baseline", restores=False, values=values, **refits
                 ),
-                Decisions(
+                model.Decisions(
                     level=0.5, technique="one", role="technique", restores=True, values=values, **refits
                 ),
             ),
-            "unanswered": Reason(code="levels_not_paired"),
+            "unanswered": model.Reason(code="levels_not_paired"),
         }
     )
     dataset = small.datasets[0].model_copy(
@@ -161,18 +136,18 @@ def whole_facts() -> Facts:
             "description": "Some people.",
             "bibtex": "@misc{data}",
             "known_problems": ("It is old",),
-            "deprived": GroupRows(rows=50, favorable=20),
-            "favored": GroupRows(rows=50, favorable=30),
+            "deprived": model.GroupRows(rows=50, favorable=20),
+            "favored": model.GroupRows(rows=50, favorable=30),
         }
     )
     where: dict[str, Any] = {"bias": "label", "classifier": "c45"}
-    rank = Rank(technique="one", mean_rank=1.0)
+    rank = model.Rank(technique="one", mean_rank=1.0)
     return small.model_copy(
         update={
             "datasets": (dataset, dataset.model_copy(update={"name": "more", "title": "More data"})),
             "scenarios": (scenario,),
             "ranks": (
-                Ranks(
+                model.Ranks(
                     metric="discrimination",
                     datasets=("data", "more"),
                     asked=2,
@@ -184,7 +159,7 @@ def whole_facts() -> Facts:
                 ),
             ),
             "gaps": (
-                Gap(
+                model.Gap(
                     scenario=0,
                     level=0.5,
                     metric="selection_rate",
@@ -196,7 +171,7 @@ def whole_facts() -> Facts:
                 ),
             ),
             "regrets": (
-                Regret(
+                model.Regret(
                     level=0.5,
                     chosen_on="biased",
                     regret=estimate(0.03),
@@ -206,7 +181,7 @@ def whole_facts() -> Facts:
                 ),
             ),
             "missing": (
-                Missing(
+                model.Missing(
                     status="failed",
                     reason="no rows | at all",
                     count=3,
@@ -216,14 +191,14 @@ def whole_facts() -> Facts:
                     metrics=(),
                 ),
             ),
-            "hidden": Hidden(
-                reason=Reason(code="hidden_known", args={"hidden": 0.04}),
+            "hidden": model.Hidden(
+                reason=model.Reason(code="hidden_known", args={"hidden": 0.04}),
                 recorded_gap=0.1,
                 true_gap=0.06,
                 classifier="c45",
                 others=("knn",),
                 rows=(
-                    HiddenRow(
+                    model.HiddenRow(
                         goal="equalize",
                         hidden=0.05,
                         dose=0.1,
@@ -236,7 +211,7 @@ def whole_facts() -> Facts:
                     ),
                 ),
             ),
-            "use": Use(scenario=0, goal="equalize", level=0.5, technique="one", code="model = fit()\n"),
+            "use": model.Use(scenario=0, goal="equalize", level=0.5, technique="one", code="model = fit()\n"),
         }
     )
 

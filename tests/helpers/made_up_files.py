@@ -8,6 +8,7 @@ from pathlib import Path
 
 N = 2000
 Row = dict[str, object]
+Change = Callable[[Row, random.Random], Row]
 
 
 def people(n: int = N, seed: int = 1) -> list[Row]:
@@ -29,7 +30,7 @@ def people(n: int = N, seed: int = 1) -> list[Row]:
     return rows
 
 
-def changed(change: Callable[[Row, random.Random], Row], seed: int = 2) -> list[Row]:
+def changed(change: Change, seed: int = 2) -> list[Row]:
     """Return people, each changed by a function of the row and of random numbers."""
     lots = random.Random(seed)
     return [{**row, **change(row, lots)} for row in people()]
@@ -41,12 +42,8 @@ def text(rows: list[Row], separator: str = ",") -> str:
     return "\n".join(separator.join(cells) for cells in [list(rows[0]), *quoted]) + "\n"
 
 
-def _income(lots: random.Random, y: int) -> int:
-    return int(1000 * lots.lognormvariate(0.8 + 0.3 * y, 0.7))
-
-
-def _grouped(number: int, mark: str) -> str:
-    return f"{number:,}".replace(",", mark)
+def _income(row: Row, lots: random.Random, mark: str) -> str:
+    return f"{int(1000 * lots.lognormvariate(0.8 + 0.3 * int(str(row['y'])), 0.7)):,}".replace(",", mark)
 
 
 def _m9(row: Row, lots: random.Random) -> Row:
@@ -60,53 +57,42 @@ def _spelled(row: Row, lots: random.Random) -> Row:
     return {"y": lots.choice(words)}
 
 
+def _sex(row: Row, lots: random.Random) -> Row:
+    return {
+        "sex": lots.choice(
+            ["F", "f", "female", "Female"] if row["sex"] == "f" else ["M", "m", "male", "Male"]
+        )
+    }
+
+
+def _sent_away(row: Row, lots: random.Random) -> Row:
+    return {"sex": "" if row["sex"] == "f" and not row["y"] and lots.random() < 0.6 else row["sex"]}
+
+
+def _decided(row: Row, lots: random.Random) -> Row:
+    return {"y": "approved" if row["y"] else lots.choice(["denied", "withdrawn", "pending"])}
+
+
+def _of(change: Change, separator: str = ",") -> Callable[[], str]:
+    return lambda: text(changed(change), separator)
+
+
 FILES: dict[str, Callable[[], str]] = {
     "clean.csv": lambda: text(people()),
-    "mix.csv": lambda: text(changed(_spelled)),
-    "sexmix.csv": lambda: text(
-        changed(
-            lambda row, lots: {
-                "sex": lots.choice(
-                    ["F", "f", "female", "Female"] if row["sex"] == "f" else ["M", "m", "male", "Male"]
-                )
-            }
-        )
+    "mix.csv": _of(_spelled),
+    "sexmix.csv": _of(_sex),
+    "lab9.csv": _of(lambda row, lots: {"y": 9 if lots.random() < 0.05 else 2 - int(str(row["y"]))}),
+    "lab3.csv": _of(_decided),
+    "sens9.csv": _of(
+        lambda row, lots: {"sex": 9 if lots.random() < 0.025 else "mf".index(str(row["sex"])) + 1}
     ),
-    "lab9.csv": lambda: text(
-        changed(lambda row, lots: {"y": 9 if lots.random() < 0.05 else 2 - int(str(row["y"]))})
+    "m9.csv": _of(_m9),
+    "eu_alone.csv": _of(lambda row, lots: {"income": _income(row, lots, ".")}, ";"),
+    "us.csv": _of(lambda row, lots: {"income": _income(row, lots, ",")}),
+    "usd.csv": _of(
+        lambda row, lots: {"income": "$" + _income(row, lots, ","), "part": f"{lots.randrange(101)}%"}
     ),
-    "lab3.csv": lambda: text(
-        changed(
-            lambda row, lots: {
-                "y": "approved" if row["y"] else lots.choice(["denied", "withdrawn", "pending"])
-            }
-        )
-    ),
-    "sens9.csv": lambda: text(
-        changed(lambda row, lots: {"sex": 9 if lots.random() < 0.025 else "mf".index(str(row["sex"])) + 1})
-    ),
-    "m9.csv": lambda: text(changed(_m9)),
-    "eu_alone.csv": lambda: text(
-        changed(lambda row, lots: {"income": _grouped(_income(lots, int(str(row["y"]))), ".")}), ";"
-    ),
-    "us.csv": lambda: text(
-        changed(lambda row, lots: {"income": _grouped(_income(lots, int(str(row["y"]))), ",")})
-    ),
-    "usd.csv": lambda: text(
-        changed(
-            lambda row, lots: {
-                "income": "$" + _grouped(_income(lots, int(str(row["y"]))), ","),
-                "part": f"{lots.randrange(101)}%",
-            }
-        )
-    ),
-    "sensmiss.csv": lambda: text(
-        changed(
-            lambda row, lots: {
-                "sex": "" if row["sex"] == "f" and not row["y"] and lots.random() < 0.6 else row["sex"]
-            }
-        )
-    ),
+    "sensmiss.csv": _of(_sent_away),
 }
 """What each file holds, by its name."""
 
