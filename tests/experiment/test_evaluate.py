@@ -101,7 +101,7 @@ def test_a_store_of_a_version_with_other_keys_is_computed_again_and_kept(
 
 
 def test_a_fit_that_optimises_says_how_it_converged() -> None:
-    found = results(prepared("zafar_2015", "zafar_2017"))
+    found = results(prepared("zafar_2015", "zafar_2017", betas=[0.5], repetitions=1))
     for (_, _, technique), cell in found.items():
         assert (cell.convergence is not None) == (technique != "repair" and cell.classifier != "c45")
         if cell.convergence is not None:
@@ -110,7 +110,7 @@ def test_a_fit_that_optimises_says_how_it_converged() -> None:
     frame = convergence_frame(found.values())
     assert tuple(frame.columns) == CONVERGENCE_COLUMNS
     assert sorted(frame["technique"].unique()) == ["none", "zafar_2015", "zafar_2017"]
-    assert len(frame) == 3 * 4
+    assert len(frame) == 3
 
 
 def test_two_entries_may_be_the_same_technique_and_a_renamed_one_shows_its_new_name(tmp_path: Path) -> None:

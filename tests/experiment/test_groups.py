@@ -133,7 +133,13 @@ def test_bias_acts_on_sets_and_intersections(adult: Card) -> None:
     assert fold.train.schema.sensitive_features == ("race", "sex")
 
 
-@pytest.mark.parametrize("name", sorted({*list_techniques()} - {"adversarial"}))
+@pytest.mark.parametrize(
+    "name",
+    [
+        pytest.param(name, marks=pytest.mark.nightly if name == "lfr" else ())
+        for name in sorted({*list_techniques()} - {"adversarial"})
+    ],
+)
 def test_every_technique_takes_an_intersection_or_declines_it(name: str) -> None:
     of = made({"deprived_group": BOTH, "baseline": name}, techniques=[name], betas=[0.5])
     (cell,) = cells(of)

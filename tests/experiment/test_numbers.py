@@ -179,13 +179,14 @@ def every_technique(card: str) -> PreparedExperiment:
 
 
 MAKES_FEATURES = {"correlation_remover", "lfr", "optimized_preprocessing", "repair", "fair_smote", "smote"}
+DEAR = {"exponentiated_gradient", "fair_smote", "grid_search", "lfr"}
 OWN_LEARNER = {"adversarial", "gerry_fair", "noise_loss", "prejudice_remover", "zafar_2015", "zafar_2017"}
 
 
 @pytest.mark.parametrize(
     "name",
     [
-        pytest.param(name, marks=pytest.mark.nightly if name in {"fair_smote", "lfr"} else ())
+        pytest.param(name, marks=pytest.mark.nightly if name in DEAR else ())
         for name in sorted(list_techniques().keys() - OWN_LEARNER)
     ],
 )

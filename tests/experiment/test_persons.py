@@ -170,6 +170,11 @@ def test_keys_follow_the_persons(card: Path, tmp_path: Path) -> None:
     # Rows with the same features are the same persons here.
     assert found['person = "patient_nbr"', "holdout"] == found['person = "rows"', "holdout"]
     assert found['person = "patient_nbr"', "train"] == found["", "train"]
+    # Of the same rows, others may be a person's.
+    of = prepared(write_card(tmp_path), holdout=0.3)
+    data, persons = dataset_of(of)
+    others = replace(data, persons=replace(persons, numbers=persons.numbers[::-1]))
+    assert not {*keys(of).values()} & {*keys(replace(of, datasets={"visits": others})).values()}
 
 
 def test_too_few_persons_are_refused(tmp_path: Path) -> None:

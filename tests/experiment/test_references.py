@@ -53,7 +53,7 @@ def prepared(**fields: Any) -> PreparedExperiment:
 )
 def test_counts_are_those_of_the_decisions(fields: dict[str, Any], tmp_path: Path) -> None:
     # A metric of scores keeps the decisions of all rows in the store.
-    of = prepared(**{"metrics": ["paper", "auc"], **fields})
+    of = prepared(**{"metrics": ["paper", "auc"], "betas": [0.0, 0.6], **fields})
     data = of.datasets["german"]
     outcome = computed(of, tmp_path / "a.sqlite")
     accepted: dict[Any, np.ndarray] = {}

@@ -181,7 +181,7 @@ def test_what_a_run_returns_does_not_depend_on_the_tests_asked_for_before(
     for i, tests in enumerate(ASKED):
         fresh.append(frames(tests, tmp_path / f"fresh{i}.sqlite"))
         assert len(fresh[-1][-1]) == len(tests) * len(RELAXATIONS)
-    for before, after in itertools.permutations(range(len(ASKED)), 2):
+    for before, after in ((0, 3), (3, 0), (1, 2), (2, 1)):  # of those that are ASKED
         path = tmp_path / f"{before}{after}.sqlite"
         frames(ASKED[before], path)
         for found, expected in zip(frames(ASKED[after], path), fresh[after], strict=True):
