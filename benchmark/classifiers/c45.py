@@ -12,7 +12,7 @@ from numpy.typing import ArrayLike, NDArray
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils import Tags
 from sklearn.utils.multiclass import check_classification_targets
-from sklearn.utils.validation import check_array, check_consistent_length, check_is_fitted, validate_data
+from sklearn.utils.validation import _check_sample_weight, check_is_fitted, validate_data
 
 from benchmark.classifiers._c45_kernels import LEAF, Limit, Nodes, Rows, collapse, grow, prune, walk
 from benchmark.data.table import CODE_DTYPE, distinct
@@ -300,21 +300,8 @@ def _checked_codes(X: NDArray[Any]) -> NDArray[np.int16]:
 
 def _checked_weights(sample_weight: ArrayLike | None, codes: NDArray[np.int16]) -> NDArray[np.float64]:
     """Return a writable copy of the weights, shape (n_rows,)."""
-    if sample_weight is None:
-        return np.ones(len(codes))
-    weights: NDArray[np.float64] = check_array(
-        sample_weight, ensure_2d=False, dtype=np.float64, copy=True, input_name="sample_weight"
-    )
-    if weights.ndim != 1:
-        raise C45InputError("Sample weights must be 1D", expected="shape (n_rows,)", got=str(weights.shape))
-    check_consistent_length(codes, weights)
-    if (weights < 0).any():
-        raise C45InputError(
-            "Some sample weights are negative",
-            expected="weights of at least 0",
-            got=str(weights.min()),
-            remedy="give rows that should not count the weight 0",
-        )
-    if not weights.any():
+    rules: dict[str, Any] = {"dtype": np.float64, "copy": True, "ensure_non_negative": True}
+    weights: NDArray[np.float64] = _check_sample_weight(sample_weight, codes, **rules)
+    if not weights.any():  # as scikit-learn 1.8 says as well
         raise C45InputError("All sample weights are zero", expected="at least one row that counts")
     return weights

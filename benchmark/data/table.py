@@ -166,37 +166,21 @@ class Schema(_Columns):
     deprived_states: States = field(default=(), repr=False)
 
     def __post_init__(self) -> None:
-        names = self.names
-        if len(set(names)) != len(names):
-            raise DataError("Column names repeat", expected="distinct names", got=", ".join(names))
         most = np.iinfo(CODE_DTYPE).max
-        if large := [c.name for c in self.columns if c.cardinality > most]:
-            raise DataError(
-                "Columns have too many states",
-                expected=f"at most {most:,} states",
-                got=", ".join(large),
-                remedy="merge states, or cut numbers into bins",
-            )
-        if self.label == self.sensitive_feature:
-            raise DataError(
-                "The label cannot be its own sensitive feature",
-                expected="two columns",
-                got=repr(self.label),
-                remedy="correct 'label' or 'sensitive_feature' in the dataset card",
-            )
-        if self.column(self.label).cardinality != 2:
-            raise DataError(
-                f"The label {self.label!r} is not binary",
-                expected="two states",
-                got=", ".join(self.column(self.label).states),
-                remedy="merge its states in the dataset card",
-            )
-        if self.column(self.sensitive_feature).cardinality < 2:
-            raise DataError(
-                f"The sensitive feature {self.sensitive_feature!r} has a single state",
-                expected="the deprived group and at least one other",
-                got=", ".join(self.column(self.sensitive_feature).states),
-            )
+        label, sensitive = self.column(self.label), self.column(self.sensitive_feature)
+        for holds, expected in (
+            (len({*self.names}) == len(self.names), "distinct names of columns"),
+            (
+                (self.cardinalities <= most).all(),
+                f"at most {most:,} states: merge some, or cut bins",
+            ),
+            (label != sensitive, "a label that is not its own sensitive feature"),
+            (label.cardinality == 2, f"two states of the label {self.label!r}"),
+            (sensitive.cardinality > 1, f"two states or more of {self.sensitive_feature!r}"),
+        ):
+            if not holds:
+                got = ", ".join(f"{column.name} ({column.cardinality} states)" for column in self.columns)
+                raise DataError("Columns do not fit their roles", expected=expected, got=got)
         self.column(self.label).code(self.favorable_label)
         if not self.deprived_states:
             self.column(self.sensitive_feature).code(self.deprived_group)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import contextlib
 import copy
 import functools
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any, Self, TypeVar, cast, get_args
 
@@ -24,6 +24,7 @@ from benchmark.classifiers import make_classifier, naive_bayes_ranker
 from benchmark.classifiers.factories import Encoding, NumbersClassifier, OneHotClassifier
 from benchmark.data.card_parts import NumericColumn
 from benchmark.data.draft import least_favored
+from benchmark.data.files import refuse_repeated
 from benchmark.data.table import Column, Numbers, Schema, Table
 from benchmark.errors import BetabenchError
 from benchmark.estimator.column_states import (
@@ -264,7 +265,9 @@ class FairClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         frame = self._frame(X, reset=True)
         favorable = self._learn_classes(y, len(frame))
         sensitive = self._sensitive_index(frame)
-        names = _distinct(map(str, frame.columns))
+        names = list(map(str, frame.columns))
+        with _as_value_error():
+            refuse_repeated({name for name in names if names.count(name) > 1})
         values = frame.iloc[:, sensitive]
         groups, deprived = learn_groups(names[sensitive], values, self.deprived)
         self._columns = [
@@ -502,18 +505,6 @@ def _no_classifier(chosen: object) -> UseError:
         got=repr(chosen),
         remedy="'betabench list classifiers' shows the names",
     )
-
-
-def _distinct(names: Iterable[str]) -> list[str]:
-    columns = list(names)
-    if repeated := sorted({name for name in columns if columns.count(name) > 1}):
-        raise RowsError(
-            "Names of columns repeat",
-            expected="columns whose names differ as text",
-            got=few(list(map(repr, repeated))),
-            remedy="rename them",
-        )
-    return columns
 
 
 def _schema(learned: Sequence[LearnedColumn], sensitive: int, deprived: tuple[str, ...]) -> Schema:

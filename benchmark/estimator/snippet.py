@@ -36,24 +36,23 @@ def snippet(
     loads = [f"load_plugin({plugin!r})" for plugin in plugins]
     if by_card := PurePath(data).suffix in ("", ".toml"):
         lines = [*loading, "from benchmark import FairClassifier, load_dataset", "", *loads]
-        lines += [f"dataset = load_dataset({_text(data)})", "frame = dataset.to_frame()"]
+        lines += [f"dataset = load_dataset({_code(data)})", "frame = dataset.to_frame()"]
     else:
         lines = ["import pandas", "", *loading, "from benchmark import FairClassifier", "", *loads]
-        lines.append(f"frame = pandas.read_csv({_text(data)}, dtype=str, keep_default_na=False)")
+        lines.append(f"frame = pandas.read_csv({_code(data)}, dtype=str, keep_default_na=False)")
     lines += [
-        f"X = frame.drop(columns={_texts([label])})",
-        f"y = frame[{_text(label)}].isin({_texts(_several(favorable))})  # True is favorable",
+        f"X = frame.drop(columns={_code([label])})",
+        f"y = frame[{_code(label)}].isin({_code(_several(favorable))})  # True is favorable",
     ]
     members = _several(deprived)
-    settings = {"sensitive": _text(sensitive)}
-    settings["deprived"] = _text(members[0]) if len(members) == 1 else _texts(members)
-    if parameters:
-        settings["parameters"] = _value(parameters)
-    if classifier:
-        settings["classifier"] = _value(classifier)
-    if told:
-        settings["told"] = _value(told)
-    given = [_text(technique), *(f"{name}={value}" for name, value in settings.items())]
+    settings = {
+        "sensitive": sensitive,
+        "deprived": members[0] if len(members) == 1 else members,
+        "parameters": parameters,
+        "classifier": classifier,
+        "told": told,
+    }
+    given = [_code(technique), *(f"{name}={_code(value)}" for name, value in settings.items() if value)]
     whole = ", ".join(given)
     if len(call := f"model = FairClassifier({whole})") <= _WIDTH:
         lines.append(call)
@@ -87,18 +86,11 @@ def _several(values: str | Sequence[str]) -> list[str]:
     return [values] if isinstance(values, str) else list(values)
 
 
-def _text(value: str) -> str:
-    return json.dumps(value, ensure_ascii=False)
-
-
-def _value(value: object) -> str:
+def _code(value: object) -> str:
+    """Return a value as Python, with texts in double quotes."""
     if isinstance(value, Mapping):
-        return "{" + ", ".join(f"{_text(str(key))}: {_value(item)}" for key, item in value.items()) + "}"
+        return "{" + ", ".join(f"{_code(str(key))}: {_code(item)}" for key, item in value.items()) + "}"
     if isinstance(value, list | tuple):
-        items = ", ".join(map(_value, value))
+        items = ", ".join(map(_code, value))
         return f"[{items}]" if isinstance(value, list) else f"({items})"
-    return _text(value) if isinstance(value, str) else repr(value)
-
-
-def _texts(values: Sequence[str]) -> str:
-    return f"[{', '.join(map(_text, values))}]"
+    return json.dumps(value, ensure_ascii=False) if isinstance(value, str) else repr(value)

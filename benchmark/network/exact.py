@@ -126,9 +126,7 @@ def _score_families(
     families = np.full(useful.shape, -np.inf)
     for child, required in enumerate(constraints.required):
         parents = np.flatnonzero(useful[child] & (sets & required == required))
-        joint = values[parents | 1 << child]
-        # F is -inf for sets too large to be scored; then it may be -inf for the parents, too.
-        families[child, parents] = joint - np.where(joint > -np.inf, values[parents], 0.0)
+        families[child, parents] = values[parents | 1 << child] - values[parents]
     return families
 
 

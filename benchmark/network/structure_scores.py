@@ -177,7 +177,6 @@ def _parent_masks(n_columns: int, edges: Iterable[tuple[int, int]]) -> list[int]
 
 _DENSE = 8  # most cells per distinct row of a full table; beyond, grouping is faster
 _LEAST_DENSE = 4096
-_MOST_CELLS = 2**53  # no conditional probability table of this size could be stored
 
 
 class SetScores:
@@ -207,12 +206,8 @@ class SetScores:
         """Return q(S), the number of possible configurations of a set."""
         return math.prod(self.rows.cardinalities[column] for column in members(mask))
 
-    def fits(self, child: int, parents: int) -> bool:
-        """Return whether a family is small enough to be scored: at most 2**53 configurations."""
-        return self.cells(parents | 1 << child) <= _MOST_CELLS
-
     def of(self, mask: int) -> float:
-        """Return F of the set of columns in a bit mask, in nats; -inf for over 2**53 configurations."""
+        """Return F of the set of columns in a bit mask, in nats."""
         if mask not in self._known:
             if mask == 0:
                 return self.record(0, np.array([self.rows.total]))
@@ -226,13 +221,12 @@ class SetScores:
         total = score_counts(counts, self.prior / cells)
         # BIC: less ln(n)/2 per configuration; BDeu has no penalty. Rounded to the grid, so that equals tie.
         value = round((total - self.penalty * cells) / self._grid) * self._grid
-        self._known[mask] = value if cells <= _MOST_CELLS else -math.inf
-        return self._known[mask]
+        self._known[mask] = value
+        return value
 
     def family(self, child: int, parents: int) -> float:
         """Return what a structure's score gains by ``child`` with the parents in a bit mask, in nats."""
-        joint = self.of(parents | 1 << child)
-        return joint - self.of(parents) if joint > -math.inf else joint
+        return self.of(parents | 1 << child) - self.of(parents)
 
     def structure(self, parents: Sequence[int]) -> float:
         """Return the score of a structure given as one bit mask of parents per column, in nats."""
@@ -266,19 +260,5 @@ class SetScores:
             if cells * states <= self._dense:
                 counts = np.bincount(cell * states + rows.codes[column], rows.weights)
                 self.record(mask, counts.astype(np.int64))
-            elif cells * states <= _MOST_CELLS:
-                self.record(mask, rows.grouped(mask).weights)
             else:
-                self._known[mask] = -math.inf
-
-
-def check_sizes(scores: SetScores, parents: Sequence[int], names: Sequence[str] | None) -> None:
-    """Raise :class:`NetworkError` if a family of the structure is too large to be scored."""
-    for child, mask in enumerate(parents):
-        if not scores.fits(child, mask):
-            raise NetworkError(
-                f"The parents of {column_label(child, names)} are too many",
-                expected=f"at most {_MOST_CELLS} configurations of the column and its parents",
-                got=f"{scores.cells(mask | 1 << child):.3g}",
-                remedy="give it fewer parents, or merge states of its parents",
-            )
+                self.record(mask, rows.grouped(mask).weights)

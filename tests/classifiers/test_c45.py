@@ -443,10 +443,10 @@ def test_code_outside_its_declared_categories():
 @pytest.mark.parametrize(
     ("weights", "message"),
     [
-        ([1.0, -1.0], "negative"),
-        ([0.0, 0.0], "All sample weights are zero"),
+        ([1.0, -1.0], "Negative values"),
+        ([0.0, 0.0], "weights are zero|one non-zero"),
         ([[1.0], [1.0]], "1D"),
-        ([1.0], "inconsistent numbers of samples"),
+        ([1.0], "sample_weight.shape"),
         ([1.0, math.nan], "NaN"),
     ],
 )

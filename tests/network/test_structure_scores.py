@@ -156,8 +156,3 @@ def test_the_optimal_structure_has_its_score(oracle_dir: Path, table: str) -> No
     parents = oracle_parents(oracle_dir, f"exact_{table}_bic_opt", names)
     row = oracle_score(oracle_dir, table, "exact", "dynamic programming", "bic")
     assert structure_score(codes, cardinalities, parents) == pytest.approx(row["value"], abs=1e-6)
-
-
-def test_a_family_too_large_to_be_stored_scores_too_low_to_be_chosen() -> None:
-    codes = np.zeros((10, 5), dtype=np.int16)
-    assert SetScores(collapse(codes, [30_000] * 5)).family(4, 0b01111) == -math.inf
