@@ -13,8 +13,8 @@ from hypothesis import strategies as st
 
 from benchmark.data.card_parts import ScoreName
 from benchmark.errors import NetworkError
-from benchmark.network import exact as exact_module
-from benchmark.network.exact import optimal_parents
+from benchmark.network import search as search_module
+from benchmark.network.search import optimal_parents
 from benchmark.network.structure_scores import Constraints, SetScores, collapse, find_cycle, members
 from tests.helpers.structures import (
     TABLES,
@@ -98,7 +98,7 @@ def test_no_superset_of_a_useless_parent_set_scores_above_the_required_parents(
     scores = SetScores(collapse(random_codes(seed, n_rows, cardinalities), cardinalities), score)
     everything = 0b11111
     constraints = Constraints((0, 0, 0, 0, required), tuple(everything ^ 1 << c for c in range(5)), 4)
-    useful = exact_module._useful(scores, constraints)
+    useful = search_module._useful(scores, constraints)
     for child in range(5):
         floor = scores.family(child, constraints.required[child])
         for mask in range(32):
@@ -118,13 +118,13 @@ def test_pruning_skips_sets_and_changes_nothing(score: ScoreName, monkeypatch: p
     codes[:, 1] = codes[:, 2] + codes[:, 3]
     codes[:, 4] = 0
     pruned_scores = SetScores(collapse(codes, cardinalities), score)
-    useful = exact_module._useful(pruned_scores, Constraints.from_edges(5))
+    useful = search_module._useful(pruned_scores, Constraints.from_edges(5))
     assert not useful[4, 0b00001]
     assert useful[1, 0b01100]
     pruned = optimal_parents(pruned_scores, Constraints.from_edges(5))
 
     legal = np.array([[not mask >> child & 1 for mask in range(2**5)] for child in range(5)])
-    monkeypatch.setattr(exact_module, "_useful", lambda *_: legal)
+    monkeypatch.setattr(search_module, "_useful", lambda *_: legal)
     full_scores = SetScores(collapse(codes, cardinalities), score)
     full = optimal_parents(full_scores, Constraints.from_edges(5))
     assert len(full_scores._known) == 2**5
