@@ -9,7 +9,7 @@ from pydantic import ValidationError
 from benchmark.bias import BiasKind, Chances, Rows, Score, by_label, list_bias_kinds, make_bias, make_step
 from benchmark.bias.base import BiasEdit
 from benchmark.bias.label import LabelBias
-from benchmark.bias.planting import Bias
+from benchmark.bias.planting import Bias, Expected
 from benchmark.conformance import check_bias, example_of, example_table
 from benchmark.data.card_parts import NetworkSettings
 from benchmark.data.table import Schema, Table
@@ -371,3 +371,8 @@ def test_chances_of_another_shape_are_told_the_right_one() -> None:
     (failed,) = (c for c in check_bias(Bias((Flat(),))) if c.check == "chances are probabilities")
     assert "of shape (20000, 2): a row's chance if its label is unfavorable, then" in failed.detail
     assert "shape (20000,)" in failed.detail
+
+
+def test_rates_of_groups_follow_from_the_rate_of_all_and_their_difference() -> None:
+    rates = Expected(discrimination=0.2, deprived=0.25, kept=1.0, favorable=0.5).rates
+    assert rates == pytest.approx((0.35, 0.55))

@@ -46,10 +46,10 @@ FAULTS = [
         "bias",
     ),
     Fault(
-        "bias/selection",
-        "by_label(members, favorable=rate) + by_label(~members, unfavorable=rate)",
-        "by_label(members, unfavorable=rate) + by_label(~members, favorable=rate)",
-        "bias/test_bias_kinds",
+        "bias/planting",
+        "return deprived, deprived + self.discrimination",
+        "return deprived, deprived - self.discrimination",
+        "bias/test_planting",
     ),
     Fault(
         "network/structure_scores",

@@ -22,6 +22,7 @@ from benchmark.statistics.restoration import (
     SHARES,
     TOO_FEW_SPLITS,
     UNDO_COLUMNS,
+    clean_model_shares,
     pooled_shares,
     restoration_table,
     restoration_values,
@@ -76,6 +77,16 @@ def signed(levels: Mapping[float, Mapping[str, Sequence[float]]]) -> pd.DataFram
 
 def of_metric(table: pd.DataFrame, metric: str, technique: str = "t") -> pd.Series:
     return table[(table["metric"] == metric) & (table["technique"] == technique)].iloc[0]
+
+
+def test_shares_of_the_clean_model_are_counted_by_hand() -> None:
+    found = clean_model_shares(np.array([counts(FORTY)]))
+    assert {name: share.item() for name, share in found.items()} == {
+        "accepted": 25 / 40,
+        "accepted_deprived": 13 / 20,
+        "accepted_favored": 12 / 20,
+        "accuracy": 36 / 40,
+    }
 
 
 def values_of(people: People) -> dict[str, float]:
