@@ -53,12 +53,12 @@ FAULTS = [
     ),
     Fault(
         "network/structure_scores",
-        "return joint - self.of(parents)",
-        "return joint + self.of(parents)",
+        "self.of(parents | 1 << child) - self.of(parents)",
+        "self.of(parents | 1 << child) + self.of(parents)",
         "network/test_structure_scores",
     ),
     Fault(
-        "network/exact",
+        "network/search",
         "(sizes <= constraints.max_indegree)",
         "(sizes < constraints.max_indegree)",
         "network/test_exact",
