@@ -30,7 +30,8 @@ from benchmark.errors import BetabenchError
 from benchmark.metrics import evaluate
 from benchmark.seeding import generator
 from benchmark.techniques import Tools, get_technique
-from benchmark.techniques._foreign import UNREACHABLE, library, list_foreign
+from benchmark.techniques._foreign import library
+from benchmark.techniques._foreign_libraries import FOREIGN, UNREACHABLE
 from studies.pages import with_part
 
 __all__ = ["DATASETS", "PAIRS", "VALUES", "compared", "page", "split"]
@@ -48,10 +49,8 @@ _OURS: dict[str, dict[str, Any]] = {
         "repair_test": True,
     },
     "aif360:LFR": {"treatment": "ordinal"},
-    "aif360:GridSearchReduction": {"grid_size": 10},
     "fairlearn:CorrelationRemover": {"discretisation": "equal_frequency"},
     "fairlearn:PrototypeRepresentationLearner": {"replace_labels": False, "prototypes": 2},
-    "fairlearn:GridSearch": {"grid_size": 10},
 }
 _THEIRS: dict[str, dict[str, Any]] = {"aif360:DisparateImpactRemover": {"treatment": "ordinal"}}
 
@@ -66,16 +65,13 @@ class Pair:
 
 
 PAIRS = {
-    name: Pair(kind.ours, _OURS.get(name, {}), _THEIRS.get(name, {})) for name, kind in list_foreign().items()
+    name: Pair(kind.ours.name, _OURS.get(name, {}), _THEIRS.get(name, {})) for name, kind in FOREIGN.items()
 }
 _SEED = 17
 _IMPORTED = (
-    *(f"aif360.algorithms.{stage}processing.__name__" for stage in ("pre", "in", "post")),
-    *(
-        f"fairlearn.{part}.__name__"
-        for part in ("adversarial", "postprocessing", "preprocessing", "reductions")
-    ),
-    *("BlackBoxAuditing.repairers.GeneralRepairer.Repairer", "cvxpy.Problem", "torch.optim.Adam"),
+    *(f"aif360.algorithms.{stage}processing.__name__" for stage in ("pre", "in")),
+    *(f"fairlearn.{part}.__name__" for part in ("adversarial", "preprocessing")),
+    *("BlackBoxAuditing.repairers.GeneralRepairer.Repairer", "torch.optim.Adam"),
 )
 
 

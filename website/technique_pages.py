@@ -18,8 +18,7 @@ from benchmark.declarations import title_of
 from benchmark.errors import ReportError
 from benchmark.estimator.snippet import snippet
 from benchmark.techniques import Technique, list_techniques
-from benchmark.techniques._checks import parameter_rules
-from benchmark.techniques.base import Stage
+from benchmark.techniques.base import Stage, parameter_rules
 from benchmark.text.markdown import code, plain, table
 from website.comments import field_comments
 from website.links import link_to

@@ -30,7 +30,7 @@ from benchmark.errors import DataError, ExperimentError, UnknownNameError
 from benchmark.metrics.alternation import gaussian_kl
 from benchmark.models import STRICT, Identifier
 from benchmark.seeding import generator
-from benchmark.techniques._checks import one_thread
+from benchmark.techniques.base import one_thread
 
 Variant = Literal["predict", "train", "retrain"]
 Encoding = Literal["one_hot", "ordinal"]

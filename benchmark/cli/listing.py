@@ -75,7 +75,7 @@ def _list_datasets() -> list[dict[str, Any]]:
 
 def _list_techniques() -> list[dict[str, Any]]:
     from benchmark.techniques import list_techniques
-    from benchmark.techniques._foreign import UNREACHABLE, list_foreign
+    from benchmark.techniques._foreign_libraries import FOREIGN, UNREACHABLE
 
     def row(name: str, technique: Any, **others: str) -> dict[str, Any]:
         return {
@@ -89,11 +89,10 @@ def _list_techniques() -> list[dict[str, Any]]:
             **others,
         }
 
-    foreign = list_foreign().items()
-    reasons = UNREACHABLE.items()
+    foreign, reasons = FOREIGN.items(), UNREACHABLE.items()
     return [
         *(row(name, technique) for name, technique in list_techniques().items()),
-        *(row(name, one, section=_THEIRS, summary=f"as {one.ours}") for name, one in foreign),
+        *(row(name, one, section=_THEIRS, summary=f"as {one.ours.name}") for name, one in foreign),
         {"name": "sklearn:PATH.OF.CLASS", "stage": "pre", "summary": _TRANSFORMER, "section": _THEIRS},
         *({"name": name, "summary": reason, "section": _UNREACHABLE} for name, reason in reasons),
     ]

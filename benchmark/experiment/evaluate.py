@@ -59,8 +59,7 @@ from benchmark.techniques import (
     Tools,
     get_technique,
 )
-from benchmark.techniques._checks import checked_decision, checked_score
-from benchmark.techniques.base import unfit
+from benchmark.techniques.base import checked_decision, checked_score, unfit
 from benchmark.text.words import in_fold
 
 Fit: TypeAlias = Callable[[Table, Tools], Predictor]

@@ -1,6 +1,7 @@
-"""The common part of other libraries' techniques: tables become numbers for a library, its numbers states.
+"""Other libraries as techniques: tables become numbers for a library, its numbers states.
 
-No library is imported before a technique runs.
+Any scikit-learn transformer, installed or your own, is a step before the classifier. No library is imported
+before a technique runs.
 """
 
 from __future__ import annotations
@@ -8,73 +9,53 @@ from __future__ import annotations
 import contextlib
 import functools
 import importlib
+import inspect
 import io
 import logging
-import os
 import random
-import sys
 import warnings
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
+from importlib import metadata
 from importlib.util import find_spec
 from pathlib import Path
-from types import ModuleType
 from typing import Annotated, Any, ClassVar, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 
-from benchmark.data.table import CODE_DTYPE, Table
-from benchmark.declarations import package_toml
-from benchmark.errors import DeclinedError, TechniqueError, UnknownNameError
-from benchmark.techniques._checks import Value
+from benchmark.data.table import Table
+from benchmark.errors import DeclinedError, TechniqueError
 from benchmark.techniques.base import (
     Array,
     Interval,
     Prepared,
     PreProcessing,
-    Stage,
     Technique,
     Tools,
+    checked_value,
     with_labels,
 )
-from benchmark.techniques.correlation_remover import equal_frequency_edges, new_features, with_features
-from benchmark.techniques.encoding import Encoding, Treatment
-from benchmark.techniques.post_processing import ErrorRatePostProcessing
-from benchmark.techniques.reductions import Weighted
-from benchmark.techniques.registry import list_techniques
+from benchmark.techniques.encoding import (
+    Encoding,
+    Treatment,
+    equal_frequency_edges,
+    new_features,
+    with_features,
+)
 
-Rules: TypeAlias = Mapping[str, tuple[Any, Value]]
-"""By parameter, its valid values in the form of a technique's annotation, and its default."""
+States: TypeAlias = Annotated[int, Interval(2, 1000)]
+"""Largest number of states of a feature that a library makes."""
 
-STATES: Rules = {"states": (Annotated[int, Interval(2, 1000)], 20)}
-
-# Parameters of the adapters, which no library gets.
-_OF_ADAPTERS = {"states", "treatment", "holdout", "use_sensitive"}
-_ONE_THREAD = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS")
-
-
-@dataclass(frozen=True)
-class Description:
-    """Declaration of another library's technique."""
-
-    ours: str  # technique of this package with the same method, and so the same publication and summary
-    # Calls the library with the technique, a Table or Scored, and Tools; returns Prepared, Predictor or
-    # Adjustment.
-    run: Callable[[Any, Any, Tools], Any]
-    stage: Stage
-    # Parameters of the library's constructor, under its names, and of the adapter.
-    parameters: Rules = field(default_factory=dict)
-    # Modules beyond the library, and the packages that bring them.
-    needs: Mapping[str, str] = field(default_factory=dict)
-    declares: Mapping[str, Any] = field(default_factory=dict)  # further attributes of :class:`Technique`
+_OF_ADAPTERS = {"states", "treatment", "use_sensitive"}  # parameters of ours, which no library gets
 
 
 class Foreign(Technique):
     """A technique that another library computes."""
 
-    ours: ClassVar[str] = ""  # technique of this package with the same method
-    needs: ClassVar[Mapping[str, str]] = {}
+    version = "1"
+    intersections = True
+    needs: ClassVar[tuple[str, ...]] = ()  # packages beyond the library, which have modules of their names
 
     @property
     def options(self) -> dict[str, Any]:
@@ -83,37 +64,25 @@ class Foreign(Technique):
 
     def skip(self, train: Table) -> str | None:
         """Decline where a package is missing, or the stage's demands are not met."""
-        missing = [package for module, package in self.needs.items() if find_spec(module) is None]
+        missing = [package for package in self.needs if find_spec(package) is None]
         if missing:
             return f"{' and '.join(missing)} is not installed: pip install {' '.join(missing)}"
         return super().skip(train)
 
 
-# By stage, the base and its method that calls the library.
-_STAGES: Mapping[Stage, tuple[type[Technique], str]] = {
-    "pre": (PreProcessing, "_prepare"),
-    "in": (Technique, "_fit"),
-    "post": (ErrorRatePostProcessing, "_adjust"),
-}
-
-
 @contextlib.contextmanager
 def enclosed(seed: int = 0) -> Iterator[None]:
-    """Let a library use global generators, print and start processes without a trace.
+    """Let a library use global generators and print without a trace.
 
     The global generators of NumPy and Python start from the seed, 0 to 2**32 - 1, and are restored in the
-    end. Processes find this Python as ``python``, and use one thread.
+    end.
     """
     numpys = np.random.get_state()  # noqa: NPY002
     pythons, level = random.getstate(), logging.root.manager.disable
-    variables = {"PATH": os.pathsep.join((str(Path(sys.executable).parent), os.environ.get("PATH", "")))}
-    variables |= dict.fromkeys(_ONE_THREAD, "1") | {"PYTHONWARNINGS": "ignore"}
-    before = {name: os.environ.get(name) for name in variables}
     try:
         np.random.seed(seed)  # noqa: NPY002
         random.seed(seed)
         logging.disable(logging.WARNING)
-        os.environ |= variables
         with (
             warnings.catch_warnings(),
             np.errstate(all="ignore"),
@@ -126,11 +95,6 @@ def enclosed(seed: int = 0) -> Iterator[None]:
         np.random.set_state(numpys)  # noqa: NPY002
         random.setstate(pythons)
         logging.disable(level)
-        for name, value in before.items():
-            if value is None:
-                os.environ.pop(name, None)
-            else:
-                os.environ[name] = value
 
 
 def library(path: str) -> Any:
@@ -224,97 +188,179 @@ def recoded(
     )
 
 
-class Codes(Weighted):
-    """The experiment's classifier for libraries, which copy it and pass codes as floats."""
-
-    def __sklearn_clone__(self) -> Codes:
-        return Codes(self.build, self.technique)
-
-    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Codes:
-        """Train on codes of any type; weights are scaled to a mean of 1."""
-        weight = np.ones(len(X)) if sample_weight is None else sample_weight
-        super().fit(_as_codes(X), np.ravel(y), weight)
-        return self
-
-    def predict(self, X: Any) -> NDArray[np.int64]:
-        """Return 0 or 1 for each row, shape (n_rows,)."""
-        return super().predict(_as_codes(X))
-
-
-def _as_codes(X: Any) -> NDArray[np.int16]:
-    return np.asfortranarray(np.asarray(X), dtype=CODE_DTYPE)
-
-
-_TRANSFORMERS = "sklearn"
-UNREACHABLE = {
-    f"{library}:{name}": reason
-    for library, reasons in package_toml(__package__, "unreachable.toml").items()
-    for name, reason in reasons.items()
+# Ordered columns are numbers by default, as users of scikit-learn expect.
+_ADAPTERS: Mapping[str, tuple[Any, Any]] = {
+    "treatment": (Treatment, "schema"),
+    "use_sensitive": (bool, True),
+    "states": (States, 20),
 }
-"""The other names of aif360 and fairlearn, and the reasons why they cannot be techniques here."""
+_PLAIN = (bool, int, float, str, type(None))
 
-_EXAMPLES = {"aif360": "Reweighing", "fairlearn": "GridSearch", "sklearn": "sklearn.decomposition.PCA"}
+
+class Transformer(Foreign, PreProcessing):
+    """Let a scikit-learn transformer make the features that the classifier sees.
+
+    Its ``fit`` gets the features of training rows as numbers (see ``treatment``) and their labels. If it has
+    a parameter ``sensitive_features``, it also gets whether each row is of the deprived group. Its
+    ``transform`` makes the features of all rows.
+
+    Three parameters are the adapter's. ``treatment`` is as of other techniques, by default ``"schema"``.
+    ``use_sensitive`` says whether ``fit`` gets the sensitive feature. ``states`` is the number of pieces of
+    about equal frequency into which a feature with more different numbers is cut.
+    """
+
+    transformer: ClassVar[type[Any]]
+    given: ClassVar[dict[str, inspect.Parameter]] = {}
+
+    def __post_init__(self) -> None:
+        for name, (rule, _) in _ADAPTERS.items():
+            if name not in self.given:
+                object.__setattr__(self, name, checked_value(self, name, rule))
+        for name, parameter in self.given.items():
+            object.__setattr__(self, name, _checked(self.transformer, parameter, getattr(self, name)))
+        self._check_together()
+
+    @property
+    def parameters(self) -> dict[str, Any]:
+        """Values of all parameters, sorted by name; None for the transformer's own default."""
+        return {name: getattr(self, name) for name in sorted({*self.given, *_ADAPTERS})}
+
+    def _built(self, seed: int = 0) -> Any:
+        arguments = {name: getattr(self, name) for name in self.given}
+        if "random_state" in inspect.signature(self.transformer).parameters:
+            arguments["random_state"] = seed
+        with enclosed(seed):
+            return self.transformer(**arguments)
+
+    def _check_together(self) -> None:
+        try:
+            transformer = self._built()
+            if hasattr(transformer, "_validate_params"):  # scikit-learn's own rules, in its own words
+                transformer._validate_params()
+        except Exception as problem:
+            raise TechniqueError(
+                f"The transformer of {self.name!r} cannot be made",
+                got=f"{type(problem).__name__}: {problem}",
+                remedy="correct its parameters",
+            ) from problem
+
+    def _of_adapter(self, name: str) -> Any:
+        """Return a parameter of the adapter; its default if the transformer has a parameter of this name."""
+        return _ADAPTERS[name][1] if name in self.given else getattr(self, name)
+
+    def _prepare(self, train: Table, tools: Tools) -> Prepared:
+        seed, use_sensitive = new_seed(tools), self._of_adapter("use_sensitive")
+        encoding = encoded(train, self._of_adapter("treatment"), use_sensitive=use_sensitive)
+        transformer = self._built(seed)
+        group = {}
+        if "sensitive_features" in inspect.signature(transformer.fit).parameters:
+            group["sensitive_features"] = train.deprived.astype(np.int64)
+        with enclosed(seed):
+            transformer.fit(encoding.features(train), train.y.astype(np.int64), **group)
+
+        def transformed(table: Table) -> Any:
+            with enclosed(seed):
+                return transformer.transform(encoding.features(table))
+
+        return recoded(train, transformed, self._of_adapter("states"))
 
 
 @functools.cache
-def foreign_technique(name: str) -> type[Foreign]:
-    """Return the technique of another library by a name such as ``"aif360:Reweighing"``.
+def technique_of(name: str, path: str) -> type[Foreign]:
+    """Return the technique of a transformer's dotted path.
 
-    Raises :class:`UnknownNameError` for an unknown library or technique, and :class:`DeclinedError` for a
-    technique that cannot run here. A path after ``sklearn:`` to no transformer is a :class:`TechniqueError`.
+    Its parameters are the adapter's, and the transformer's with plain values as defaults. Its identity is the
+    source of your own class, or the version of an installed package. Raises :class:`TechniqueError` if the
+    path names no transformer.
     """
-    library, _, rest = name.partition(":")
-    if not rest and library in _EXAMPLES:
-        raise TechniqueError(
-            f"{name!r} names a library, but no technique",
-            expected=f"a name after the colon, such as {library}:{_EXAMPLES[library]}",
-            remedy="'betabench list techniques' shows them",
-        )
-    if library == _TRANSFORMERS:
-        return _module(library).technique_of(name, rest)  # type: ignore[no-any-return]
-    module = _module("libraries")
-    if library not in module.DESCRIPTIONS:
-        raise UnknownNameError("library of techniques", library, (*module.DESCRIPTIONS, _TRANSFORMERS))
-    if name in UNREACHABLE:
-        raise DeclinedError(f"{name!r} cannot be run as a technique: {UNREACHABLE[name]}")
-    if rest not in module.DESCRIPTIONS[library]:
-        raise UnknownNameError(f"technique of {library}", rest, module.DESCRIPTIONS[library])
-    return _class_of(name, module.DESCRIPTIONS[library][rest], module.__name__)
-
-
-def list_foreign() -> dict[str, type[Foreign]]:
-    """Return the techniques of other libraries by name: aif360's and fairlearn's."""
-    libraries = _module("libraries").DESCRIPTIONS.items()
-    names = [f"{library}:{name}" for library, techniques in libraries for name in techniques]
-    return {name: foreign_technique(name) for name in names}
-
-
-def _module(part: str) -> ModuleType:
-    return importlib.import_module(f"benchmark.techniques._foreign_{part}")
-
-
-def _class_of(name: str, description: Description, module: str) -> type[Foreign]:
-    library, _, rest = name.partition(":")
-    ours = list_techniques()[description.ours]
-    rules, (base, method) = description.parameters, _STAGES[description.stage]
+    transformer = _imported(path)
+    given = {
+        p.name: p
+        for p in inspect.signature(transformer).parameters.values()
+        if p.kind not in (p.VAR_POSITIONAL, p.VAR_KEYWORD)
+        and p.name != "random_state"
+        and (p.default is p.empty or isinstance(p.default, _PLAIN))
+    }
+    defaults: dict[str, Any] = {name: default for name, (_, default) in _ADAPTERS.items()}
+    defaults |= {name: None if p.default is p.empty else p.default for name, p in given.items()}
+    package, module = _source(transformer)
+    summary = (inspect.getdoc(transformer) or path).partition("\n")[0].rstrip(".")
     return type(
-        rest.rpartition(".")[2],
-        (Foreign, base),
+        transformer.__name__,
+        (Transformer,),
         {
-            **{parameter: default for parameter, (_, default) in rules.items()},
-            "__annotations__": {parameter: rule for parameter, (rule, _) in rules.items()},
+            **defaults,
+            "__annotations__": {name: rule for name, (rule, _) in _ADAPTERS.items()}
+            | dict.fromkeys(given, Any),
             "__module__": module,
-            "__doc__": f"{ours.summary}, by {library}'s own code.",
+            "__doc__": f"Features made by {path}.",
+            "__qualname__": transformer.__name__,
             "name": name,
-            "reference": ours.reference,
-            "summary": f"{ours.summary}, by {library}'s own code",
+            "reference": f"{path}, of {package or 'a file of its own'}",
+            "summary": summary,
             "version": "1",
+            "randomised": "random_state" in inspect.signature(transformer).parameters,
             "intersections": True,
-            "packages": tuple(sorted({library, *description.needs.values()})),
-            **description.declares,
-            "ours": description.ours,
-            "needs": description.needs,
-            "stage": description.stage,
-            method: description.run,
+            "multi_group": True,  # it may distinguish any groups
+            "packages": (package,) if package else (),
+            "transformer": transformer,
+            "given": given,
         },
     )
+
+
+def _imported(path: str) -> type[Any]:
+    module, _, attribute = path.rpartition(".")
+    try:
+        with enclosed():
+            transformer = getattr(importlib.import_module(module), attribute)
+    except Exception as problem:  # a module of the user's own may fail in any way
+        raise TechniqueError(
+            f"The transformer {path!r} cannot be imported",
+            expected="the dotted path of a class, such as sklearn.decomposition.PCA",
+            got=f"{type(problem).__name__}: {problem}",
+            remedy="correct the path; a module of your own must lie on Python's path (PYTHONPATH)",
+        ) from problem
+    if not (
+        isinstance(transformer, type) and hasattr(transformer, "fit") and hasattr(transformer, "transform")
+    ):
+        raise TechniqueError(
+            f"{path!r} names no transformer",
+            expected="a class with fit and transform, as scikit-learn's transformers have",
+            got=repr(transformer),
+        )
+    return transformer
+
+
+def _source(transformer: type[Any]) -> tuple[str, str]:
+    """Return the installed package of a class, or "", and the module whose code identifies it."""
+    root = transformer.__module__.partition(".")[0]
+    file = getattr(inspect.getmodule(transformer), "__file__", None)
+    if file is not None and not {"site-packages", "dist-packages"} & {*Path(file).parts}:
+        return "", transformer.__module__
+    package = "scikit-learn" if root == "sklearn" else metadata.packages_distributions().get(root, [root])[0]
+    return package, __name__
+
+
+def _checked(transformer: type[Any], parameter: inspect.Parameter, value: Any) -> Any:
+    """Return a parameter's value, normalized; scikit-learn's own rules are checked later."""
+    default, name = parameter.default, parameter.name
+    if default is parameter.empty and value is None:
+        raise TechniqueError(
+            f"The {name!r} parameter of {transformer.__name__} has no default",
+            expected="a value",
+            got="none",
+            remedy=f"give it: parameters = {{ {name} = ... }}",
+        )
+    if isinstance(default, float) and type(value) is int:
+        return float(value)
+    ruled = hasattr(transformer, "_parameter_constraints")
+    free = default is None or default is parameter.empty or ruled
+    fits = isinstance(value, _PLAIN) if free else type(value) is type(default)
+    if not fits:
+        expected = "a plain value" if free else f"a {type(default).__name__}"
+        raise TechniqueError(
+            f"The {name!r} parameter of {transformer.__name__} must be {expected}. Got {value!r} instead",
+            remedy=f"correct it, or leave it out for its default {default!r}",
+        )
+    return value

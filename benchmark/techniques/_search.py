@@ -12,7 +12,7 @@ from collections.abc import Collection, Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal
 
-from benchmark.techniques._checks import Interval, Value, parameter_rules
+from benchmark.techniques.base import Interval, Value, parameter_rules
 
 if TYPE_CHECKING:
     from benchmark.techniques.base import Technique

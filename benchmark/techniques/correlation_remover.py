@@ -1,16 +1,20 @@
 """Features without their correlation with the sensitive feature."""
 
-from collections.abc import Sequence
-from dataclasses import replace
-from typing import Annotated, Any, Literal
+from typing import Annotated, Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
-from benchmark.data.table import CODE_DTYPE, Column, Schema, Table
+from benchmark.data.table import Table
 from benchmark.seeding import lots_of_rows
 from benchmark.techniques._search import Search
 from benchmark.techniques.base import Array, Interval, Prepared, PreProcessing, Tools, features_of
+from benchmark.techniques.encoding import (
+    between_extremes,
+    equal_frequency_edges,
+    new_features,
+    with_features,
+)
 from benchmark.techniques.registry import register
 
 
@@ -116,46 +120,6 @@ def residuals(counts: NDArray[np.int64], ordered: bool, alpha: float) -> Array:
     mean = counts.sum(axis=0) @ features / size.sum()
     shift = np.where(size > 0, counts @ features / np.maximum(size, 1) - mean, 0.0)
     return np.asarray(features - alpha * shift[:, None])
-
-
-def equal_frequency_edges(values: Array, weight: NDArray[np.number], bins: int) -> Array:
-    """Return the cuts of at most ``bins`` pieces of about equal frequency, shape (n_pieces - 1,).
-
-    ``values`` and their frequencies ``weight`` have equal shapes. The cuts are midpoints between values that
-    occur. The middle of a distinct value's rows decides on its piece. A single value has no cuts.
-    """
-    # Rounded, so that values that are equal but for the last digits stay together.
-    distinct, inverse = np.unique(values[weight > 0].round(9), return_inverse=True)
-    frequency = np.bincount(inverse, weight[weight > 0])
-    middle = (frequency.cumsum() - frequency / 2) / frequency.sum()
-    cut = np.flatnonzero(np.diff(np.floor(bins * middle + 1e-9)))
-    return np.asarray((distinct[cut] + distinct[cut + 1]) / 2)
-
-
-def between_extremes(values: Array, weight: NDArray[np.number]) -> Array:
-    """Return values, shape as given, scaled so that the least one that occurs is 0 and the largest 1."""
-    least, largest = values[weight > 0].min(), values[weight > 0].max()
-    if largest - least < 1e-9:  # equal but for the last digits
-        return np.zeros_like(values)
-    return np.asarray(((values - least) / (largest - least)).clip(0.0, 1.0))
-
-
-def new_features(schema: Schema, columns: Sequence[tuple[str, int]]) -> Schema:
-    """Return a schema of the label, the sensitive feature and new ordered columns, in this order.
-
-    ``columns`` are the names, all different, and numbers of states of the new columns.
-    """
-    roles = [schema.columns[i] for i in (schema.label_index, *schema.sensitive_indices)]
-    # The longest name as prefix, so that no new name equals one of these.
-    prefix = max((column.name for column in roles), key=len)
-    new = (Column(f"{prefix}: {name}", tuple(map(str, range(k))), ordered=True) for name, k in columns)
-    return replace(schema, columns=(*roles, *new))
-
-
-def with_features(table: Table, schema: Schema, codes: Sequence[NDArray[Any]]) -> Table:
-    """Return rows in a schema of :func:`new_features`; ``codes`` have shape (n_rows,) or (n_rows, n)."""
-    roles = table.codes[:, [table.schema.label_index, *table.schema.sensitive_indices]]
-    return Table(schema, np.column_stack([roles, *codes]).astype(CODE_DTYPE))
 
 
 def _counts(table: Table, i: int) -> NDArray[np.int64]:

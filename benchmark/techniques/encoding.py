@@ -1,14 +1,15 @@
-"""Coded columns as features of linear and other numeric methods."""
+"""Coded columns as features of linear and other numeric methods, and numbers as new coded columns."""
 
-from dataclasses import dataclass
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import pairwise
-from typing import Literal, Self, TypeAlias
+from typing import Any, Literal, Self, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 
-from benchmark.data.table import Table
+from benchmark.data.table import CODE_DTYPE, Column, Schema, Table
 from benchmark.techniques.base import Array
 
 Codes: TypeAlias = NDArray[np.intp]
@@ -82,3 +83,43 @@ def _scaled(states: Array, codes: NDArray[np.int16]) -> Array:
     spread = codes.std()
     scaled: Array = (states - codes.mean()) / (spread if spread > 0 else 1.0)
     return scaled[:, None]
+
+
+def equal_frequency_edges(values: Array, weight: NDArray[np.number], bins: int) -> Array:
+    """Return the cuts of at most ``bins`` pieces of about equal frequency, shape (n_pieces - 1,).
+
+    ``values`` and their frequencies ``weight`` have equal shapes. The cuts are midpoints between values that
+    occur. The middle of a distinct value's rows decides on its piece. A single value has no cuts.
+    """
+    # Rounded, so that values that are equal but for the last digits stay together.
+    distinct, inverse = np.unique(values[weight > 0].round(9), return_inverse=True)
+    frequency = np.bincount(inverse, weight[weight > 0])
+    middle = (frequency.cumsum() - frequency / 2) / frequency.sum()
+    cut = np.flatnonzero(np.diff(np.floor(bins * middle + 1e-9)))
+    return np.asarray((distinct[cut] + distinct[cut + 1]) / 2)
+
+
+def between_extremes(values: Array, weight: NDArray[np.number]) -> Array:
+    """Return values, shape as given, scaled so that the least one that occurs is 0 and the largest 1."""
+    least, largest = values[weight > 0].min(), values[weight > 0].max()
+    if largest - least < 1e-9:  # equal but for the last digits
+        return np.zeros_like(values)
+    return np.asarray(((values - least) / (largest - least)).clip(0.0, 1.0))
+
+
+def new_features(schema: Schema, columns: Sequence[tuple[str, int]]) -> Schema:
+    """Return a schema of the label, the sensitive feature and new ordered columns, in this order.
+
+    ``columns`` are the names, all different, and numbers of states of the new columns.
+    """
+    roles = [schema.columns[i] for i in (schema.label_index, *schema.sensitive_indices)]
+    # The longest name as prefix, so that no new name equals one of these.
+    prefix = max((column.name for column in roles), key=len)
+    new = (Column(f"{prefix}: {name}", tuple(map(str, range(k))), ordered=True) for name, k in columns)
+    return replace(schema, columns=(*roles, *new))
+
+
+def with_features(table: Table, schema: Schema, codes: Sequence[NDArray[Any]]) -> Table:
+    """Return rows in a schema of :func:`new_features`; ``codes`` have shape (n_rows,) or (n_rows, n)."""
+    roles = table.codes[:, [table.schema.label_index, *table.schema.sensitive_indices]]
+    return Table(schema, np.column_stack([roles, *codes]).astype(CODE_DTYPE))

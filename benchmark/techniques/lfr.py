@@ -21,8 +21,7 @@ from benchmark.techniques.base import (
     with_labels,
 )
 from benchmark.techniques.constrained_logistic import Design
-from benchmark.techniques.correlation_remover import new_features, with_features
-from benchmark.techniques.encoding import Encoding, Treatment
+from benchmark.techniques.encoding import Encoding, Treatment, new_features, with_features
 from benchmark.techniques.registry import register
 
 _SMOOTHING = (1e-2, 1e-4)  # radius of the rounded corner of the absolute value: large at first, then small

@@ -9,7 +9,6 @@ from numpy.typing import NDArray
 
 from benchmark.data.table import Table
 from benchmark.errors import NotConvergedError
-from benchmark.techniques._checks import decider_of, scorer_of
 from benchmark.techniques._search import Search
 from benchmark.techniques.base import (
     Convergence,
@@ -19,6 +18,8 @@ from benchmark.techniques.base import (
     Predictor,
     Technique,
     Tools,
+    decider_of,
+    scorer_of,
 )
 from benchmark.techniques.registry import register
 

@@ -5,13 +5,12 @@ import inspect
 import typing
 from dataclasses import fields
 from pathlib import Path
-from typing import TypeVar
+from typing import Any, TypeVar
 
 from benchmark.errors import BetabenchError, TechniqueError, unknown_parameter
 from benchmark.registry import Registry, class_flaws
 from benchmark.registry import load_plugin as load_any_plugin
-from benchmark.techniques._checks import Value, parameter_rules
-from benchmark.techniques.base import Stage, Technique
+from benchmark.techniques.base import Stage, Technique, Value, parameter_rules
 from benchmark.techniques.knowledge import FACTS
 
 T = TypeVar("T", bound=type[Technique])
@@ -102,11 +101,8 @@ def list_techniques() -> dict[str, type[Technique]]:
 
 
 def _foreign(name: str) -> type[Technique]:
-    # By name, because a module imported here would count as code of every technique.
-    technique: type[Technique] = importlib.import_module("benchmark.techniques._foreign").foreign_technique(
-        name
-    )
-    return technique
+    libraries: Any = importlib.import_module("benchmark.techniques._foreign_libraries")  # it takes its time
+    return typing.cast(type[Technique], libraries.foreign_technique(name))
 
 
 def load_plugin(path: str | Path) -> tuple[str, ...]:

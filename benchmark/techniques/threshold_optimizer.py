@@ -46,26 +46,25 @@ class ThresholdOptimizer(ErrorRatePostProcessing):
     objective: Objective = "accuracy"
 
     def _adjust(self, held_out: Scored, tools: Tools) -> Adjustment:
+        from fairlearn import postprocessing
+
         seed = int(tools.rng.integers(2**32))  # drawn once, so that each call answers alike
-        return optimized(held_out, seed, constraints=self.constraint, objective=f"{self.objective}_score")
+        optimizer = postprocessing.ThresholdOptimizer(
+            estimator=_first_column(),
+            prefit=True,
+            predict_method="predict",
+            constraints=self.constraint,
+            objective=f"{self.objective}_score",
+        )
+        y, group = held_out.table.y.astype(int), held_out.table.deprived.astype(int)
+        optimizer.fit(held_out.score[:, None], y, sensitive_features=group)
 
+        def adjust(test: Scored) -> NDArray[np.bool_]:
+            group = test.table.deprived.astype(int)
+            answer = optimizer.predict(test.score[:, None], sensitive_features=group, random_state=seed)
+            return np.asarray(answer == 1)
 
-def optimized(held_out: Scored, seed: int, **settings: Any) -> Adjustment:
-    """Return what fairlearn's ``ThresholdOptimizer`` of some settings learns from held-out rows."""
-    from fairlearn import postprocessing
-
-    optimizer = postprocessing.ThresholdOptimizer(
-        estimator=_first_column(), prefit=True, predict_method="predict", **settings
-    )
-    table = held_out.table
-    optimizer.fit(held_out.score[:, None], table.y.astype(int), sensitive_features=table.deprived.astype(int))
-
-    def adjust(test: Scored) -> NDArray[np.bool_]:
-        group = test.table.deprived.astype(int)
-        answer = optimizer.predict(test.score[:, None], sensitive_features=group, random_state=seed)
-        return np.asarray(answer == 1)
-
-    return adjust
+        return adjust
 
 
 def _first_column() -> Any:

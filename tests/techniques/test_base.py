@@ -14,7 +14,7 @@ from benchmark.conformance import example_table
 from benchmark.data.table import Table
 from benchmark.errors import DeclinedError, TechniqueError
 from benchmark.techniques import Interval, Predictor, Prepared, PreProcessing, Technique, Tools
-from benchmark.techniques._checks import parameter_rules
+from benchmark.techniques.base import parameter_rules
 from benchmark.techniques.registry import declaration_flaws
 
 TRAIN, TEST = example_table(), example_table(50, seed=3)

@@ -15,12 +15,8 @@ from benchmark.conformance import example_table
 from benchmark.data.table import Column, Table
 from benchmark.errors import DeclinedError
 from benchmark.techniques import Prepared
-from benchmark.techniques.correlation_remover import (
-    between_extremes,
-    equal_frequency_edges,
-    new_features,
-    residuals,
-)
+from benchmark.techniques.correlation_remover import residuals
+from benchmark.techniques.encoding import between_extremes, equal_frequency_edges, new_features
 from tests.helpers.tables import table
 from tests.helpers.techniques import prepare as prepared_by
 

@@ -7,7 +7,6 @@ import csv
 import importlib
 import importlib.util
 import logging
-import os
 import random
 import sys
 import warnings
@@ -29,7 +28,7 @@ from benchmark.experiment.expand import narrow
 from benchmark.experiment.plan import Experiment
 from benchmark.techniques import _foreign as shared
 from benchmark.techniques import find_technique, get_technique, list_techniques
-from benchmark.techniques._foreign import UNREACHABLE, foreign_technique, list_foreign
+from benchmark.techniques._foreign_libraries import FOREIGN, UNREACHABLE
 from benchmark.techniques.registry import declaration_flaws
 from tests.helpers.techniques import fitted as technique_fitted
 from tests.helpers.techniques import prepare
@@ -37,10 +36,7 @@ from tools.side_by_side import DATASETS, METRICS, PAIRS, VALUES, compared, split
 
 # Cheaper than their defaults: what is checked does not hang on how long they search.
 SMALL: dict[str, dict[str, Any]] = {
-    "aif360:RejectOptionClassification": {"num_class_thresh": 20, "num_ROC_margin": 5},
-    "aif360:ExponentiatedGradientReduction": {"max_iter": 5},
     "aif360:LFR": {"Az": 0.1, "maxiter": 30, "maxfun": 1000},
-    "fairlearn:ExponentiatedGradient": {"max_iter": 5},
     "fairlearn:PrototypeRepresentationLearner": {"max_iter": 5},
 }
 QUICK = [
@@ -51,9 +47,9 @@ QUICK = [
 ]
 # With a learner of their own, of which no parameter takes the mitigation away.
 ALWAYS_MITIGATE = {"aif360:MetaFairClassifier", "fairlearn:AdversarialFairnessClassifier"}
-SLOW = [name for name in list_foreign() if name not in QUICK]
+SLOW = [name for name in FOREIGN if name not in QUICK]
 NOT_INSTALLED = {
-    name for name, kind in list_foreign().items() if get_technique(name).skip(example_table()) is not None
+    name for name, kind in FOREIGN.items() if get_technique(name).skip(example_table()) is not None
 }
 
 
@@ -92,7 +88,7 @@ def public_classes() -> dict[str, set[str]]:
 
 def test_every_technique_of_both_libraries_is_reachable_or_in_the_table_of_reasons() -> None:
     for library, classes in public_classes().items():
-        reachable = {name for name in list_foreign() if name.startswith(library)}
+        reachable = {name for name in FOREIGN if name.startswith(library)}
         left_out = {name for name in UNREACHABLE if name.startswith(library)}
         assert not classes - reachable - left_out
         if Version(metadata.version("fairlearn")) >= Version("0.15"):  # earlier ones have less
@@ -101,14 +97,13 @@ def test_every_technique_of_both_libraries_is_reachable_or_in_the_table_of_reaso
     assert all(len(reason) > 10 for reason in UNREACHABLE.values())
 
 
-@pytest.mark.parametrize("name", list_foreign())
-def test_each_is_declared_as_a_technique_of_ours_is(name: str) -> None:
-    kind = foreign_technique(name)
-    assert declaration_flaws(kind) == []
-    assert get_technique(name).name == name
-    assert kind.reference == list_techniques()[PAIRS[name].ours].reference
-    assert name.partition(":")[0] in kind.packages
-    assert find_technique(name) is kind
+def test_each_is_declared_as_a_technique_of_ours_is() -> None:
+    for name, kind in FOREIGN.items():
+        assert declaration_flaws(kind) == []
+        assert get_technique(name).name == name
+        assert kind.reference == list_techniques()[PAIRS[name].ours].reference
+        assert name.partition(":")[0] in kind.packages
+        assert find_technique(name) is kind
 
 
 @pytest.mark.parametrize(
@@ -121,6 +116,7 @@ def test_each_is_declared_as_a_technique_of_ours_is(name: str) -> None:
         ("sklearn:", {}, TechniqueError, "but no technique"),
         ("aif360:ARTClassifier", {}, DeclinedError, "as a technique: .* Adversarial Robustness Toolbox"),
         ("aif360:sklearn.Reweighing", {}, DeclinedError, "the method of aif360:Reweighing once more"),
+        ("fairlearn:ThresholdOptimizer", {}, DeclinedError, "the code that 'threshold_optimizer' of this"),
         ("aif360:LFR", {"K": 3}, TechniqueError, "no parameter 'K'"),
         ("aif360:LFR", {"k": "three"}, TechniqueError, "must be an integer in .* Got 'three'"),
         ("sklearn:sklearn.decomposition.PCAA", {}, TechniqueError, "cannot be imported"),
@@ -169,7 +165,7 @@ def test_slow_ones_conform(name: str) -> None:
 
 
 @pytest.mark.nightly
-@pytest.mark.parametrize("name", [n for n in SLOW if n not in (*DAILY, "aif360:PrejudiceRemover")])
+@pytest.mark.parametrize("name", [n for n in SLOW if n not in DAILY])
 def test_all_others_conform(name: str) -> None:
     conforms(name)
 
@@ -184,27 +180,9 @@ def conforms(name: str) -> None:
     assert results[0].status == "passed"
 
 
-@pytest.mark.nightly
-def test_the_prejudice_remover_leaves_no_file_and_no_process(
-    tables: tuple[Table, Table], monkeypatch: pytest.MonkeyPatch, tmp_path: Path
-) -> None:
-    """Each of its predictions starts a process, so that the conformance checks would take minutes."""
-    monkeypatch.setattr("tempfile.tempdir", str(tmp_path))
-    train, test = tables
-    first = fitted("aif360:PrejudiceRemover", train, test)
-    assert 0 < first.mean() < 1
-    assert np.array_equal(first[:1], fitted("aif360:PrejudiceRemover", train, test.take(np.arange(1))))
-    assert list(tmp_path.iterdir()) == []
-
-
 def test_their_weights_are_ours(tables: tuple[Table, Table]) -> None:
     theirs, ours = (prepare(name, tables[0]).sample_weight for name in ("aif360:Reweighing", "reweighing"))
     np.testing.assert_allclose(theirs, ours, rtol=0, atol=1e-9)
-
-
-def test_the_same_code_gives_the_same_answers(tables: tuple[Table, Table]) -> None:
-    theirs = fitted("fairlearn:ThresholdOptimizer", *tables)
-    assert np.array_equal(theirs, fitted("threshold_optimizer", *tables))
 
 
 def test_disparate_impact_is_removed_as_the_library_does() -> None:
@@ -225,22 +203,22 @@ def test_disparate_impact_is_removed_as_the_library_does() -> None:
 def test_libraries_leave_no_trace() -> None:
     np.random.seed(3)  # noqa: NPY002
     random.seed(3)
-    before = np.random.get_state()[1].copy(), random.getstate(), dict(os.environ), [*warnings.filters]  # type: ignore[index,union-attr]  # noqa: NPY002
+    before = np.random.get_state()[1].copy(), random.getstate(), [*warnings.filters]  # type: ignore[index,union-attr]  # noqa: NPY002
     with shared.enclosed(7):
         first = np.random.random(), random.random()  # noqa: NPY002
         logging.warning("not shown")
-        os.environ["PATH"] = ""
     with shared.enclosed(7):
         assert (np.random.random(), random.random()) == first  # noqa: NPY002
     assert np.array_equal(np.random.get_state()[1], before[0])  # type: ignore[index]  # noqa: NPY002
-    assert (random.getstate(), dict(os.environ), [*warnings.filters]) == before[1:]
+    assert (random.getstate(), [*warnings.filters]) == before[1:]
     assert logging.root.manager.disable == 0
 
 
 def test_versions_are_in_the_keys_of_these_cells_alone(monkeypatch: pytest.MonkeyPatch) -> None:
     described = describe_technique(get_technique("aif360:Reweighing"))
     assert set(described["packages"]) == {"aif360"}
-    assert set(describe_technique(get_technique("fairlearn:GridSearch"))["packages"]) == {"fairlearn"}
+    remover = describe_technique(get_technique("fairlearn:CorrelationRemover"))
+    assert set(remover["packages"]) == {"fairlearn"}
     pca = describe_technique(get_technique("sklearn:sklearn.decomposition.PCA"))
     assert set(pca["packages"]) == {"scikit-learn"}
     assert pca["source"] != described["source"]
@@ -283,12 +261,12 @@ def test_a_transformer_of_ones_own(
     assert [r for r in results if r.status in ("failed", "warning")] == []
     described = describe_technique(technique)
     assert described["packages"] == {}
-    foreign_technique.cache_clear()
+    shared.technique_of.cache_clear()
     del sys.modules["halves_of_mine"]
     (tmp_path / "halves_of_mine.py").write_text(MINE.replace("X > self", "X >= self"))
     importlib.invalidate_caches()
     assert describe_technique(get_technique(name, factor=2))["source"] != described["source"]
-    foreign_technique.cache_clear()
+    shared.technique_of.cache_clear()
 
 
 def test_a_transformer_that_makes_no_features_is_named(
@@ -299,7 +277,7 @@ def test_a_transformer_that_makes_no_features_is_named(
     monkeypatch.syspath_prepend(str(tmp_path))
     with pytest.raises(TechniqueError, match=r"returned no features.*not all finite"):
         fitted("sklearn:nan_of_mine.Halves", *tables, factor=1)
-    foreign_technique.cache_clear()
+    shared.technique_of.cache_clear()
 
 
 def test_entries_have_names_of_their_own() -> None:
@@ -311,8 +289,8 @@ def test_entries_have_names_of_their_own() -> None:
     for technique, name in names.items():
         assert TechniqueEntry.model_validate({"technique": technique}).name == name
     made = Experiment(datasets=["compas"], techniques=["none", "aif360:Reweighing"], betas=[0])  # type: ignore[list-item]
-    both = narrow(made, techniques=["none", "aif360_Reweighing", "fairlearn:GridSearch"])
-    assert [t.name for t in both.techniques] == ["none", "aif360_Reweighing", "fairlearn_GridSearch"]
+    both = narrow(made, techniques=["none", "aif360_Reweighing", "fairlearn:CorrelationRemover"])
+    assert [t.name for t in both.techniques] == ["none", "aif360_Reweighing", "fairlearn_CorrelationRemover"]
     values = narrow(made, techniques=["none", "fairlearn:CorrelationRemover[alpha=0.5,1]"])
     assert [t.name for t in values.techniques][1:] == [
         f"fairlearn_CorrelationRemover_{a}" for a in ("0.5", "1")
@@ -330,8 +308,8 @@ def test_the_recorded_table_is_complete() -> None:
     rows = recorded()
     for dataset in DATASETS:
         ran = [r["technique"] for r in rows if r["dataset"] == dataset and r["status"] == "ok"]
-        assert len([name for name in ran if name.startswith("aif360:")]) >= 11
-        assert len([name for name in ran if name.startswith("fairlearn:")]) >= 6
+        assert len([name for name in ran if name.startswith("aif360:")]) >= 4
+        assert len([name for name in ran if name.startswith("fairlearn:")]) >= 3
         assert {r["technique"] for r in rows if r["dataset"] == dataset} >= {*PAIRS}
         mine, theirs = (
             next(r for r in rows if r["dataset"] == dataset and r["technique"] == name)
@@ -342,7 +320,7 @@ def test_the_recorded_table_is_complete() -> None:
 
 @pytest.mark.real_data
 @pytest.mark.parametrize(
-    "name", ["aif360:Reweighing", "aif360:DisparateImpactRemover", "fairlearn:GridSearch"]
+    "name", ["aif360:Reweighing", "aif360:DisparateImpactRemover", "fairlearn:CorrelationRemover"]
 )
 def test_the_recorded_values_come_again(name: str) -> None:
     if name in NOT_INSTALLED:

@@ -14,8 +14,7 @@ from benchmark.cli import main
 from benchmark.cli.new_technique import write_skeleton
 from benchmark.errors import TechniqueError
 from benchmark.techniques import list_techniques, load_plugin
-from benchmark.techniques._checks import parameter_rules
-from benchmark.techniques.base import Stage
+from benchmark.techniques.base import Stage, parameter_rules
 from benchmark.techniques.registry import _REGISTRY
 from website.technique_pages import documentation_flaws
 
