@@ -179,6 +179,12 @@ def test_break_even_and_evidence_come_from_the_study(tmp_path: Path, monkeypatch
     assert f"betabench sample-refusals 'my people.csv' {' '.join(TYPED)}" in hint
 
 
+@pytest.mark.parametrize(("learner", "shown"), [("c45", True), ("gradient_boosting", False)])
+def test_refusals_that_gain_no_more_than_knowing_nothing_are_not_praised(learner: str, shown: bool) -> None:
+    hint = look_again(None, "people.csv", FileOptions.of(**ROLES), learner)
+    assert ("not shown to be more than the best technique that is told nothing" not in hint) is shown
+
+
 @pytest.mark.parametrize(
     ("asked", "error", "words"),
     [

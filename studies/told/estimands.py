@@ -66,9 +66,11 @@ are the other sources whose people are in that collection too.
 """
 
 _NUMBERS = ("nothing", "refit", "told", "gain", "gain_low", "gain_high")
+_OVER_BEST = ("agreement_over_best", "agreement_over_best_low", "agreement_over_best_high")  # that knows nothing
 COLUMNS = (
     *("learner", "dose", "fact", "m", "factor", "technique", "sources"),
     *(f"{measure}_{name}" for measure in ("distance", "agreement") for name in _NUMBERS),
+    *_OVER_BEST,
     *("break_even", "break_even_high", "harm_agreement", "harm_accuracy", "harm_acceptance"),
 )
 """Columns of the table that the package ships."""
@@ -427,6 +429,7 @@ def shipped(study: Study) -> pd.DataFrame:
             own = [study.values(measure, one, *place).mean() for one in (NOTHING, REFIT, name)]
             numbers = (*own, *estimate(study.gains(measure, name, NOTHING, *place)))
             row |= zip((f"{short}_{key}" for key in _NUMBERS), numbers, strict=True)
+        row |= zip(_OVER_BEST, estimate(study.gains(AGREEMENT, name, BLIND, *place)), strict=True)
         if fact == "gap":
             even = [least_gap(study, one, dose, (learner,)) for one in MEASURES]
             row |= {"break_even": max(one[0] for one in even), "break_even_high": max(one[2] for one in even)}
