@@ -66,7 +66,7 @@ are the other sources whose people are in that collection too.
 """
 
 _NUMBERS = ("nothing", "refit", "told", "gain", "gain_low", "gain_high")
-_OVER_BEST = ("agreement_over_best", "agreement_over_best_low", "agreement_over_best_high")  # that knows nothing
+_OVER_BEST = tuple(f"agreement_over_best{end}" for end in ("", "_low", "_high"))  # that knows nothing
 COLUMNS = (
     *("learner", "dose", "fact", "m", "factor", "technique", "sources"),
     *(f"{measure}_{name}" for measure in ("distance", "agreement") for name in _NUMBERS),
