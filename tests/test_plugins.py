@@ -5,7 +5,6 @@ from __future__ import annotations
 import functools
 import json
 import os
-import re
 import subprocess
 import sys
 from pathlib import Path
@@ -219,26 +218,20 @@ def test_an_experiment_file_names_its_plugins(
     assert "thresholds.py' cannot be loaded" in capsys.readouterr().err
 
 
-@pytest.mark.parametrize(
-    ("old", "new"),
-    [
+def test_an_unknown_name_may_be_that_of_a_plugin(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    text = experiment(tmp_path).read_text()
+    for old, new in (
         ("[[techniques]]", '[[techniques]]\ntechnique = "massage"\n[[techniques]]'),
         ('classifier = "naive_bayes"', 'classifier = "naive"'),
         ("seed = 2", 'seed = 2\nmetrics = ["accurracy"]'),
         ("edits = [", 'kind = "lable"\nedits = ['),
-    ],
-)
-def test_an_unknown_name_may_be_that_of_a_plugin(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str], old: str, new: str
-) -> None:
-    file = experiment(tmp_path)
-    text = file.read_text()
-    assert old in text
-    file.write_text(text.replace(old, new))
-    assert main(["run", "--experiment", str(file), "--offline", "--output", str(tmp_path / "out")]) == 2
-    shown = capsys.readouterr().err
-    assert "did you mean" in shown
-    assert "registered by a plugin?" in shown
+    ):
+        (tmp_path / "plugins.toml").write_text(text.replace(old, new))
+        words = ["run", "--experiment", str(tmp_path / "plugins.toml"), "--offline"]
+        assert main([*words, "--output", str(tmp_path / "out")]) == 2
+        shown = capsys.readouterr().err
+        assert "did you mean" in shown
+        assert "registered by a plugin?" in shown
     assert not (tmp_path / "out").exists()
 
 
@@ -350,81 +343,3 @@ def test_hostile_techniques_do_not_take_the_check_down(
     assert set(failed) == {"names irrelevant"}
     assert "use the roles of the schema" in failed["names irrelevant"]
     assert bound["fit"]["status"] == "passed"
-
-
-BOOSTED = """
-from sklearn.ensemble import HistGradientBoostingClassifier
-from benchmark.techniques import Predictor, Technique, register
-
-class Boosted(Technique):
-    stage, summary, reference, version = "in", "Boosted trees", "none", "1"
-
-    def _fit(self, train, tools):
-        model = HistGradientBoostingClassifier(random_state=self.seed(tools))
-        model.fit(self.shown(train), train.y)
-        return Predictor(
-            lambda test: model.predict(self.shown(test)).astype(bool),
-            lambda test: model.predict_proba(self.shown(test))[:, 1],
-        )
-
-    def seed(self, tools):
-        return int(tools.rng.integers(2**31)) if self.randomised else 0
-
-    def shown(self, table):
-        return table.codes
-
-@register
-class Leaking(Boosted):
-    name = "leaking"
-
-@register
-class LeakingByLot(Boosted):
-    name = "leaking_by_lot"
-    randomised = True
-
-@register
-class Twin(Boosted):
-    name = "twin"
-
-    def shown(self, table):
-        return table.features
-
-@register
-class TwinByLot(Twin):
-    name = "twin_by_lot"
-    randomised = True
-
-@register
-class Mistaken(Boosted):
-    name = "mistaken"
-
-    def shown(self, table):
-        return table.schema.sensitive
-"""
-
-
-@pytest.mark.nightly
-def test_a_leak_fails_by_the_name_of_the_label_column_and_its_honest_twin_passes(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    file = tmp_path / "boosted.py"
-    file.write_text(BOOSTED)
-    assert main(["check", str(file), "--classifier", "naive_bayes"]) == 1
-    shown = capsys.readouterr().out
-    leak, by_lot, mistaken, twin, twin_by_lot = re.split(
-        r"^(?:leaking|leaking_by_lot|mistaken|twin|twin_by_lot)\n", shown, flags=re.MULTILINE
-    )[1:]
-    for said in (leak, by_lot):
-        assert "- FAILED: label column unused" in said
-        assert "It learns or predicts from the label column 'label'" in said
-        assert "What to do: train on train.features" in said
-    for said in (twin, twin_by_lot):
-        assert "FAILED" not in said
-    assert "- warning: coding irrelevant\n" in twin
-    line = 1 + BOOSTED.splitlines().index("        return table.schema.sensitive")
-    place = f"In file boosted.py, line {line}: return table.schema.sensitive"
-    assert mistaken.count(place) == 2  # in the checks, and in the fit
-    assert twin_by_lot.splitlines()[-2:] == [
-        "breaks rules: leaking, leaking_by_lot, mistaken",
-        "keeps the rules: twin, twin_by_lot",
-    ]

@@ -1,9 +1,10 @@
 """The conformance suite: checks of techniques, kinds of bias and metrics on made-up rows."""
 
-from benchmark.conformance._under_test import NonconformityError, example_table, facts_of
 from benchmark.conformance.bias_checks import BIAS_CHECKS, check_bias, example_of
 from benchmark.conformance.metric_checks import METRIC_CHECKS, check_metric
-from benchmark.conformance.technique_checks import CHECKS, CheckResult, check_technique, described
+from benchmark.conformance.results import CheckResult, NonconformityError, described
+from benchmark.conformance.specimen import example_table, facts_of
+from benchmark.conformance.technique_checks import CHECKS, check_technique
 
 __all__ = [
     "BIAS_CHECKS",

@@ -7,11 +7,11 @@ from dataclasses import replace
 import numpy as np
 
 from benchmark.bias import Bias, BiasKind, Expected, Group, Level, Rows, Score
-from benchmark.conformance._under_test import NotApplicableError, example_table
-from benchmark.conformance.technique_checks import CheckResult, outcome_of
+from benchmark.conformance.results import CheckResult, NotApplicableError, demand, outcome_of
+from benchmark.conformance.specimen import example_table
 from benchmark.data.card_parts import NetworkSettings
 from benchmark.data.row_facts import Judged
-from benchmark.errors import BetabenchError, BiasError
+from benchmark.errors import BetabenchError
 from benchmark.network.learn import learn_network
 from benchmark.network.model import Network
 
@@ -26,11 +26,6 @@ _ERRORS = 5.0  # standard errors by which a sample may miss its expectation
 def check_bias(bias: Bias) -> list[CheckResult]:
     """Return the results of all checks on a bias that fits :func:`example_table`."""
     return [CheckResult(name, *outcome_of(check, bias)) for name, check in BIAS_CHECKS.items()]
-
-
-def _demand(passed: bool, message: str, expected: str, got: str = "something else") -> None:
-    if not passed:
-        raise BiasError(message, expected=expected, got=got)
 
 
 @functools.cache
@@ -63,16 +58,16 @@ def _nothing_at_zero(bias: Bias) -> None:
     before, after = _rows().table, _biased(bias, 0.0).table
     n = len(before.schema.columns)
     same = len(after) == len(before) and np.array_equal(after.codes[:, :n], before.codes)
-    _demand(same, "Rows are changed at beta = 0", "the rows as they are, and at most further columns")
+    demand(same, "Rows are changed at beta = 0", expected="the rows as they are, and at most further columns")
 
 
 def _repeatable(bias: Bias) -> None:
     for beta in _levels(bias):
         first, second = _biased(bias, beta).table, _biased(bias, beta).table
-        _demand(
+        demand(
             first.schema == second.schema and np.array_equal(first.codes, second.codes),
             f"The same generator gives other rows at beta = {beta:g}",
-            "the same rows: no other source of randomness",
+            expected="the same rows: no other source of randomness",
         )
 
 
@@ -81,12 +76,12 @@ def _roles_stay(bias: Bias) -> None:
         before = _rows().table
         for step in bias.steps:
             after = step.recorded(before, beta, np.random.default_rng(1))
-            _demand(
+            demand(
                 len(after) == len(before)
                 and np.array_equal(after.y, before.y)
                 and replace(after.schema, columns=before.schema.columns) == before.schema,
                 f"{step.name} changes more than features",
-                "the same rows in the same order, with their labels and the roles of columns",
+                expected="the same rows in the same order, with their labels and the roles of columns",
             )
             before = after
 
@@ -108,7 +103,7 @@ def _chances_are_probabilities(bias: Bias) -> None:
             "it is favorable; benchmark.bias.by_label and numpy.column_stack make such arrays"
         )
         got = f"shape {chance.shape}: {chance}"
-        _demand(valid, "Chances are no probabilities", expected, got)
+        demand(valid, "Chances are no probabilities", expected=expected, got=got)
 
 
 def _target_only(bias: Bias) -> None:
@@ -124,12 +119,12 @@ def _target_only(bias: Bias) -> None:
     for step in narrow:
         for chance in _chances(step, 1.0):
             acts_outside = bool(chance[outside, table.y[outside].astype(np.intp)].any())
-            _demand(not acts_outside, f"{step.name} acts outside of its group", "nothing there")
+            demand(not acts_outside, f"{step.name} acts outside of its group", expected="nothing there")
         if step.widens:
             continue
         after = step.recorded(table, 1.0, np.random.default_rng(1))
         same = np.array_equal(after.codes[outside], table.codes[outside])
-        _demand(same, f"{step.name} changes features outside of its group", "the rows as they are")
+        demand(same, f"{step.name} changes features outside of its group", expected="the rows as they are")
 
 
 def _monotone(bias: Bias) -> None:
@@ -145,10 +140,10 @@ def _monotone(bias: Bias) -> None:
         turned, left_out = (
             0.0 if chance is None else float(chance.sum()) for chance in (chances.turned, chances.left_out)
         )
-        _demand(
+        demand(
             turned >= before[0] and left_out >= before[1],
             f"Less is planted at beta = {beta:g} than at a smaller one",
-            "as much or more",
+            expected="as much or more",
         )
         before = turned, left_out
 
@@ -171,7 +166,7 @@ def _expected_in_samples(bias: Bias) -> None:
         planted = bias.plant(_network(), beta)
         rows = planted.draw_rows(_ROWS, np.random.default_rng(1))
         n_rows = len(rows.table)
-        _demand(n_rows == _ROWS, "A sample has another size", str(_ROWS), str(n_rows))
+        demand(n_rows == _ROWS, "A sample has another size", expected=str(_ROWS), got=str(n_rows))
         _hold(planted.expected, rows.table.y, rows.deprived, f"A sample at beta = {beta:g}")
 
 
@@ -182,14 +177,14 @@ def _hold(expected: Expected, y: np.ndarray, deprived: np.ndarray, subject: str)
     within = abs(discrimination - expected.discrimination) <= _ERRORS * np.sqrt(variance)
     values = f"{expected.discrimination:.4f} ± {_ERRORS * np.sqrt(variance):.4f}"
     message = f"{subject}: the discrimination is not the expected one"
-    _demand(bool(within), message, values, f"{discrimination:.4f}")
+    demand(bool(within), message, expected=values, got=f"{discrimination:.4f}")
     share = float(deprived.mean())
     spread = np.sqrt(max(expected.deprived * (1 - expected.deprived), 1 / len(y)) / len(y))
-    _demand(
+    demand(
         bool(abs(share - expected.deprived) <= _ERRORS * (spread + expected.error)),
         f"{subject}: the share of the deprived group is not the expected one",
-        f"{expected.deprived:.4f}",
-        f"{share:.4f}",
+        expected=f"{expected.deprived:.4f}",
+        got=f"{share:.4f}",
     )
 
 

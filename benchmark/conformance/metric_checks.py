@@ -7,8 +7,13 @@ from collections.abc import Callable
 
 import numpy as np
 
-from benchmark.conformance._under_test import CautionError, NonconformityError, NotApplicableError
-from benchmark.conformance.technique_checks import CheckResult, results_of
+from benchmark.conformance.results import (
+    CautionError,
+    CheckResult,
+    NotApplicableError,
+    demand,
+    results_of,
+)
 from benchmark.metrics import Metric, Predictions, measure
 
 _SEEDS = range(12)
@@ -81,19 +86,18 @@ def _demand_same(
     metric: Metric, change: _Change, message: str, expected: str, renamed: Callable[[str], str] = str
 ) -> None:
     difference = _difference(metric, lambda rows: rows, change, renamed)
-    if difference is not None:
-        raise NonconformityError(message, expected=expected, got=difference)
+    demand(difference is None, message, expected=expected, got=difference)
 
 
 def _gives_values(metric: Metric) -> None:
     """Demand a number in the declared range, or a reason, for every example, and a number for some."""
     values = [value for rows in _examples() for value in _values(metric, rows).values()]
-    if all(map(math.isnan, values)):
-        raise NonconformityError(
-            f"{metric.name!r} has no value on any example",
-            expected="a number where all groups have rows of both labels and both predictions",
-            got="a reason everywhere",
-        )
+    demand(
+        not all(map(math.isnan, values)),
+        f"{metric.name!r} has no value on any example",
+        expected="a number where all groups have rows of both labels and both predictions",
+        got="a reason everywhere",
+    )
 
 
 def _repeatable(metric: Metric) -> None:

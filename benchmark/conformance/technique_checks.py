@@ -12,48 +12,40 @@ column in the rows to predict. Or they are no better than a constant, if it uses
 import functools
 import numbers
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
-from typing import Any, Literal, TypeVar
+from dataclasses import replace
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from benchmark.classifiers import make_classifier, naive_bayes_ranker
-from benchmark.conformance._under_test import (
-    SHARE_TOLERANCE,
-    AnswerPairs,
-    Answers,
+from benchmark.conformance import specimen
+from benchmark.conformance.results import (
     CautionError,
+    CheckResult,
     NonconformityError,
     NotApplicableError,
+    demand,
+    described,
+    results_of,
+)
+from benchmark.conformance.specimen import (
+    AnswerPairs,
+    Answers,
     Scoreless,
-    Shown,
     TechniqueUnderTest,
     Weightless,
-    captured_output,
     example_table,
-    facts_of,
-    flipped,
-    merged,
-    predicted_in_parts,
-    predictions_and_scores,
     recoded,
     renamed,
-    scored,
-    share_difference,
-    swapped,
-    told_by_skill,
     train_and_test,
 )
 from benchmark.data.table import Table
-from benchmark.errors import BetabenchError, DeclinedError, NotConvergedError, TechniqueError, where
+from benchmark.errors import BetabenchError, DeclinedError, NotConvergedError, TechniqueError
 from benchmark.techniques._search import is_whole, search_space, space_flaws, space_of
 from benchmark.techniques.base import Convergence, Estimator, Predictor, PreProcessing, Technique
 from benchmark.techniques.knowledge import Examined, Fact, Knowledge
 from benchmark.techniques.post_processing import PostProcessing, Scored
-
-Status = Literal["passed", "warning", "failed", "not applicable"]
-T = TypeVar("T")
 
 # Learners that take codes for numbers, or drop one state as reference and regularize the others, depend on
 # the codes of features. Twelve such learners changed at most 5 % of their answers to the example, and 2 %
@@ -66,15 +58,6 @@ _WITHOUT_LABEL = (
     "train on train.features and predict from test.features, which have no label column; codes and "
     "to_frame() have it"
 )
-
-
-@dataclass(frozen=True)
-class CheckResult:
-    """Outcome of one check."""
-
-    check: str  # the check's name
-    status: Status  # a warning breaks no rule: the behavior may be intended
-    detail: str = ""  # the flaw, or the reason why the check does not apply; empty if it passed
 
 
 def check_technique(
@@ -90,46 +73,10 @@ def check_technique(
     return results_of(CHECKS, tested, "it does not train on the example table")
 
 
-def results_of(checks: Mapping[str, Callable[[T], None]], subject: T, reason: str) -> list[CheckResult]:
-    """Return the results of checks; for ``reason`` no other applies unless the first one passes."""
-    results: list[CheckResult] = []
-    for name, check in checks.items():
-        stopped = results and results[0].status != "passed"
-        outcome: tuple[Status, str] = ("not applicable", reason) if stopped else outcome_of(check, subject)
-        results.append(CheckResult(name, *outcome))
-    return results
-
-
-def outcome_of(check: Callable[[T], None], subject: T) -> tuple[Status, str]:
-    """Return a check's status and message."""
-    try:
-        with captured_output():  # one check quotes a technique's output, none shows it
-            check(subject)
-    except NotApplicableError as reason:
-        return "not applicable", str(reason)
-    except NonconformityError as problem:
-        return "warning" if isinstance(problem, CautionError) else "failed", str(problem)
-    except (Exception, SystemExit) as problem:  # a technique under test may do anything
-        return "failed", described(problem)
-    return "passed", ""
-
-
-def described(problem: BaseException) -> str:
-    """Return an exception's message, and on a second line its position in the technique's file."""
-    text = str(problem) if isinstance(problem, BetabenchError) else f"{type(problem).__name__}: {problem}"
-    line = where(problem, source=True)
-    return f"{text}\nIn {line}" if line else text
-
-
-def _demand(passed: bool, message: str, **details: Any) -> None:
-    if not passed:
-        raise NonconformityError(message, **details)
-
-
 def _demand_alike(first: Answers, second: Answers, message: str, got: str = "{}", **details: Any) -> None:
     """Demand the same answers twice; ``got`` is a template for their differences."""
     differences = first.differences(second)
-    _demand(not differences, message, got=got.format(differences), **details)
+    demand(not differences, message, got=got.format(differences), **details)
 
 
 def _trains(tested: TechniqueUnderTest) -> None:
@@ -150,7 +97,7 @@ def _deterministic(tested: TechniqueUnderTest) -> None:
 
 def _repeatable(tested: TechniqueUnderTest) -> None:
     first = tested.answers()
-    predictions_and_scores(tested.fitted, example_table(90, seed=9))
+    specimen.predictions_and_scores(tested.fitted, example_table(90, seed=9))
     _demand_alike(
         first,
         tested.answers(),
@@ -162,7 +109,7 @@ def _repeatable(tested: TechniqueUnderTest) -> None:
 def _batch_irrelevant(tested: TechniqueUnderTest) -> None:
     """Demand that the other rows of a table change neither a row's answer nor its chances of one."""
     remedy = "learn thresholds and rates in fit, and predict each row by itself"
-    unsorted = scored(example_table(400, seed=8))
+    unsorted = specimen.scored(example_table(400, seed=8))
     rising = np.argsort(unsorted.score, kind="stable")
     rows = Scored(unsorted.table.take(rising), unsorted.score[rising])
     half = np.arange(len(rising)) >= len(rising) // 2
@@ -177,13 +124,13 @@ def _batch_irrelevant(tested: TechniqueUnderTest) -> None:
         )
     elif tested.technique.randomised:
         subject = "The chances of a row depend"
-        pairs = predicted_in_parts(tested.fitted, rows.table, half)
+        pairs = specimen.predicted_in_parts(tested.fitted, rows.table, half)
     if pairs is not None:
-        largest = share_difference(pairs, 2 * rows.table.deprived + half)
-        _demand(
-            largest <= SHARE_TOLERANCE,
+        largest = specimen.share_difference(pairs, 2 * rows.table.deprived + half)
+        demand(
+            largest <= specimen.SHARE_TOLERANCE,
             f"{subject} on the other rows of the table",
-            expected=f"shares of favorable answers that differ by at most {SHARE_TOLERANCE}",
+            expected=f"shares of favorable answers that differ by at most {specimen.SHARE_TOLERANCE}",
             got=f"a difference of {largest:.3f}",
             remedy=remedy,
         )
@@ -193,7 +140,7 @@ def _batch_irrelevant(tested: TechniqueUnderTest) -> None:
     order = np.random.default_rng(1).permutation(len(test))
     # In another order, in two unequal parts, and the first rows each alone.
     for chosen in (order, order[:50], order[50:], *np.arange(12)[:, None]):
-        _demand(
+        demand(
             np.array_equal(tested.fitted.predict(test.take(chosen)), whole[chosen]),
             "The answer for a row depends on the other rows of the table",
             remedy=remedy,
@@ -201,7 +148,7 @@ def _batch_irrelevant(tested: TechniqueUnderTest) -> None:
 
 
 def _input_untouched(tested: TechniqueUnderTest) -> None:
-    _demand(
+    demand(
         not tested.trial.tables_changed,
         "A table was changed in place",
         remedy="work on a copy: table.codes.copy(), table.y.copy()",
@@ -209,7 +156,7 @@ def _input_untouched(tested: TechniqueUnderTest) -> None:
 
 
 def _global_state_untouched(tested: TechniqueUnderTest) -> None:
-    _demand(
+    demand(
         not tested.repetition[1],
         "A global random generator was used or seeded",
         remedy="draw every random number from tools.rng",
@@ -218,7 +165,7 @@ def _global_state_untouched(tested: TechniqueUnderTest) -> None:
 
 def _silent(tested: TechniqueUnderTest) -> None:
     written = tested.trial.written
-    _demand(
+    demand(
         not written,
         "It writes to the standard output or error stream",
         got=repr(written if len(written) <= 300 else written[:300] + " ..."),
@@ -235,7 +182,7 @@ def _randomness_declared(tested: TechniqueUnderTest) -> None:
 def _knowledge_declared(tested: TechniqueUnderTest) -> None:
     """Demand that a technique reads the facts about the bias that it declares, and no others."""
     knows, read = {*tested.technique.knows}, tested.trial.read
-    _demand(
+    demand(
         read <= knows,
         f"It tries to read {', '.join(sorted(read - knows))} of the bias, which it does not declare",
         remedy="declare the fact in 'knows', or do without it",
@@ -267,9 +214,9 @@ def _strange_knowledge(tested: TechniqueUnderTest) -> None:
         raise NotApplicableError("it declares no knowledge about the bias")
     for fact in tested.technique.knows:
         for strange in _STRANGE.get(fact, ()):
-            known = Knowledge(**{**vars(facts_of(train)), fact: strange})
+            known = Knowledge(**{**vars(specimen.facts_of(train)), fact: strange})
             try:
-                predictions_and_scores(replace(tested, known=known).fit(train), test)
+                specimen.predictions_and_scores(replace(tested, known=known).fit(train), test)
             except BetabenchError:
                 continue
             except Exception as problem:
@@ -287,9 +234,9 @@ def _sensitive_declared(tested: TechniqueUnderTest) -> None:
     test = example_table(200, seed=8)
     group = np.random.default_rng(1).permutation(test.codes[:, test.schema.sensitive_index])
     regrouped = test.with_column(test.schema.sensitive_feature, group)
-    first, second = (predictions_and_scores(tested.fitted, table) for table in (test, regrouped))
+    first, second = (specimen.predictions_and_scores(tested.fitted, table) for table in (test, regrouped))
     same = first[1] is None or second[1] is None or np.array_equal(first[1], second[1])
-    _demand(
+    demand(
         same and np.array_equal(first[0], second[0]),
         "Predictions or scores depend on the sensitive feature of the rows to predict",
         remedy="declare needs_sensitive = True, or predict without the feature",
@@ -297,7 +244,11 @@ def _sensitive_declared(tested: TechniqueUnderTest) -> None:
 
 
 def _need_declared(
-    tested: TechniqueUnderTest, need: str, has_to: str, lacking: Callable[[Any], Any], classifier: str
+    tested: TechniqueUnderTest,
+    need: str,
+    has_to: str,
+    lacking: Callable[[Any], Any],
+    classifier: str,
 ) -> None:
     """Demand a result with a classifier that lacks an ability, unless the technique declares the need."""
     if getattr(tested.technique, need):
@@ -321,7 +272,7 @@ def _scores_declared(tested: TechniqueUnderTest) -> None:
     predict_score = tested.fitted.predict_score
     if not tested.technique.produces_scores:
         message = "It estimates scores, but declares that it does not"
-        _demand(predict_score is None, message, remedy="declare produces_scores = True")
+        demand(predict_score is None, message, remedy="declare produces_scores = True")
         return
     if predict_score is None:
         raise NonconformityError(
@@ -329,7 +280,7 @@ def _scores_declared(tested: TechniqueUnderTest) -> None:
             remedy="return Predictor(predict, predict_score), or declare produces_scores = False",
         )
     scores = predict_score(test)
-    _demand(
+    demand(
         scores.shape == (len(test),) and bool(((scores >= 0) & (scores <= 1)).all()),
         "Its scores are no estimates of a probability",
         expected=f"{len(test)} numbers from 0 to 1",
@@ -340,7 +291,7 @@ def _scores_declared(tested: TechniqueUnderTest) -> None:
 
 def _labels_unseen(tested: TechniqueUnderTest) -> None:
     test = example_table(200, seed=8)
-    first, second = tested.answers(test), tested.answers(flipped(test))
+    first, second = tested.answers(test), tested.answers(specimen.flipped(test))
     tested.demand_repeatable()
     _demand_alike(
         first,
@@ -358,14 +309,14 @@ def _label_column_unused(tested: TechniqueUnderTest) -> None:
     fillers = {
         "1 in place of 0": test.with_column(label, np.ones(len(test), dtype=np.int16)),
         "the true labels": test,
-        "the opposite of the true labels": flipped(test),
+        "the opposite of the true labels": specimen.flipped(test),
     }
     unlabeled = tested.answers(test)
     tested.demand_repeatable()
     for filler, filled in fillers.items():
         _demand_alike(
             unlabeled,
-            tested.answers(Shown(filled.schema, filled.codes)),
+            tested.answers(specimen.Shown(filled.schema, filled.codes)),
             f"It learns or predicts from the label column {label!r}: answers change with the filler of that "
             "column in the rows to predict",
             expected="the same answers for every filler",
@@ -381,7 +332,7 @@ def _better_than_constant(tested: TechniqueUnderTest) -> None:
     """
     if tested.technique.may_lose_to_constant:
         raise NotApplicableError(f"it declares that it may not: {tested.technique.may_lose_to_constant}")
-    train, test = told_by_skill(600, seed=7, wrong=0.05), told_by_skill(1000, seed=8)
+    train, test = specimen.told_by_skill(600, seed=7, wrong=0.05), specimen.told_by_skill(1000, seed=8)
     label = test.schema.label
     constant = float(max(np.mean(test.y), np.mean(~test.y)))
 
@@ -399,7 +350,7 @@ def _better_than_constant(tested: TechniqueUnderTest) -> None:
             f"check whether its training data include the label column {label!r} or a copy of it "
             "(train.features does not), or declare may_lose_to_constant = 'the reason'"
         )
-        if accuracy(predictor, Shown(test.schema, test.codes)) > constant:
+        if accuracy(predictor, specimen.Shown(test.schema, test.codes)) > constant:
             got += f"; more with the true labels in column {label!r}: it learns from that column"
             remedy = _WITHOUT_LABEL
         raise NonconformityError(
@@ -409,7 +360,7 @@ def _better_than_constant(tested: TechniqueUnderTest) -> None:
             remedy=remedy,
         )
     sorted_by_label = accuracy(tested.fit(train.take(np.argsort(train.y, kind="stable"))))
-    _demand(
+    demand(
         sorted_by_label > constant,
         "It learns from the order of the training rows: after rows sorted by their labels it is no better "
         "than a constant answer",
@@ -425,7 +376,7 @@ def _valid_weights(tested: TechniqueUnderTest) -> None:
         raise NotApplicableError("it does not weight rows")
     fits = weight.shape == (len(tested.prepared.table),)
     got = f"shape {weight.shape} from {weight.min()} to {weight.max()}"
-    _demand(fits and bool(np.isfinite(weight).all() and (weight >= 0).all()), "Weights are invalid", got=got)
+    demand(fits and bool(np.isfinite(weight).all() and (weight >= 0).all()), "Weights are invalid", got=got)
 
 
 def _valid_convergence(tested: TechniqueUnderTest) -> None:
@@ -433,7 +384,7 @@ def _valid_convergence(tested: TechniqueUnderTest) -> None:
     if reported is None:
         raise NotApplicableError("it reports no convergence")
     figures = (reported.residual, reported.tolerance)
-    _demand(
+    demand(
         isinstance(reported, Convergence)
         and isinstance(reported.steps, numbers.Integral)
         and reported.steps >= 0
@@ -450,7 +401,7 @@ def _row_order_irrelevant(tested: TechniqueUnderTest) -> None:
     tested.demand_fixed()
     train, test = train_and_test()
     shuffled = train.take(np.random.default_rng(1).permutation(len(train)))
-    _demand(
+    demand(
         tested.difference((train, test), (shuffled, test)) == 0,
         "The result depends on the order of the training rows",
         remedy="declare `randomised = True` if chance decides, or break ties by the rows' contents",
@@ -459,7 +410,7 @@ def _row_order_irrelevant(tested: TechniqueUnderTest) -> None:
 
 def _names_irrelevant(tested: TechniqueUnderTest) -> None:
     train, test = train_and_test()
-    _demand(
+    demand(
         np.array_equal(tested.fitted.predict(test), tested.predict(renamed(train), renamed(test))),
         "Predictions depend on the names of columns or states",
         remedy="use the roles of the schema, never names",
@@ -477,15 +428,15 @@ def _coding_irrelevant(tested: TechniqueUnderTest) -> None:
     schema = example_table().schema
     label, sensitive = schema.label, schema.sensitive_feature
     by_label = tested.effect_of(functools.partial(recoded, names=[label]))
-    _demand(
+    demand(
         by_label <= _MOST_BY_ROLES,
         f"The result depends on which code the favorable label has, in column {label!r}",
         got=f"a change of {by_label:.1%} if the two labels swap their codes",
         remedy="read the label from table.y or schema.favorable_code, not from code 0 or 1; and learn from "
         "train.features, which have no label column",
     )
-    by_group = tested.effect_of(swapped, before=merged)
-    _demand(
+    by_group = tested.effect_of(specimen.swapped, before=specimen.merged)
+    demand(
         by_group <= _MOST_BY_ROLES,
         f"The result depends on which code the deprived group has, in column {sensitive!r}",
         got=f"a change of {by_group:.1%} if the two groups swap their codes",
@@ -519,10 +470,10 @@ def _groups_declared(tested: TechniqueUnderTest) -> None:
         seen = technique.needs_sensitive and not isinstance(technique, PostProcessing)
     if seen:
         raise NotApplicableError("its predictions may use the sensitive feature, and so all its states")
-    # The ranker sees merged states, because its model would distinguish them.
-    blind = replace(tested, ranker=lambda table: tested.ranker(merged(table)))
-    effect = blind.effect_of(merged)
-    _demand(
+    # The ranker sees specimen.merged states, because its model would distinguish them.
+    blind = replace(tested, ranker=lambda table: tested.ranker(specimen.merged(table)))
+    effect = blind.effect_of(specimen.merged)
+    demand(
         effect == 0,
         "The result depends on the states of the sensitive feature besides the deprived group",
         got=f"a change of {effect:.1%} if these states are one",
@@ -536,12 +487,12 @@ def _group_without_positives(tested: TechniqueUnderTest) -> None:
         train = example_table(positives=positives)
         reason = tested.technique.skip(train)
         if reason is not None:
-            _demand(bool(reason.strip()), "The technique declines without a reason")
+            demand(bool(reason.strip()), "The technique declines without a reason")
             continue
         try:
             tested.predict(train, example_table(200, seed=8))
         except TechniqueError as problem:
-            _demand(bool(problem.what.strip()), "The technique fails without a reason")
+            demand(bool(problem.what.strip()), "The technique fails without a reason")
 
 
 def _learner_declared(tested: TechniqueUnderTest) -> None:
@@ -560,7 +511,7 @@ def _learner_declared(tested: TechniqueUnderTest) -> None:
     except (TechniqueError, TypeError) as problem:
         raise NonconformityError("unconstrained holds no parameters of it", got=str(problem)) from None
     for subject in (tested, replace(tested, technique=free)):
-        _demand(
+        demand(
             not subject.calls_classifier(),
             "It calls tools.classifier, but declares a learner of its own",
             remedy="remove 'unconstrained', or train without tools.classifier",
@@ -609,7 +560,11 @@ CHECKS: dict[str, Callable[[TechniqueUnderTest], None]] = {
         tested, "needs_weights", "take weights", Weightless, "whose fit takes no weights"
     ),
     "need of scores declared": lambda tested: _need_declared(
-        tested, "needs_scores", "estimate probabilities", Scoreless, "that estimates no probabilities"
+        tested,
+        "needs_scores",
+        "estimate probabilities",
+        Scoreless,
+        "that estimates no probabilities",
     ),
     "scores declared": _scores_declared,
     "learner declared": _learner_declared,

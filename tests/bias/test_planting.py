@@ -8,7 +8,6 @@ from pydantic import ValidationError
 
 from benchmark.bias import BiasKind, Chances, Rows, Score, by_label, list_bias_kinds, make_bias, make_step
 from benchmark.bias.base import BiasEdit
-from benchmark.bias.label import LabelBias
 from benchmark.bias.planting import Bias, Expected
 from benchmark.conformance import check_bias, example_of, example_table
 from benchmark.data.card_parts import NetworkSettings
@@ -182,24 +181,6 @@ def test_a_network_is_edited_first(network: Network) -> None:
         make_bias(make_step("label", {"group": {"sex": "nobody"}})).plant(network, 0.5)
 
 
-@pytest.mark.parametrize(("column", "allowed"), [("", False), ("skil", False), ("skill", True)])
-def test_a_kind_looks_only_at_columns_that_are_there(network: Network, column: str, allowed: bool) -> None:
-    """A column that nobody named is found before anything is planted, without a check in the kind itself."""
-
-    class Harsh(LabelBias):
-        name = "harsh"
-
-        def looks_at(self, schema: Schema) -> tuple[str, ...]:
-            return (*self.group.columns(schema), column)
-
-    bias = Bias((Harsh(),))
-    if allowed:
-        bias.check(network.schema, [1.0])
-    else:
-        with pytest.raises(UnknownNameError, match=f"no column called '{column}'"):
-            bias.check(network.schema, [1.0])
-
-
 def test_a_kind_that_breaks_a_rule_fails_its_check() -> None:
     class Careless(BiasKind):
         name, summary, reference, version = "careless", "a", "b", "1"
@@ -358,19 +339,6 @@ def test_a_kind_that_depends_on_a_feature_is_told_to_declare_it(column: str) -> 
     assert f"return (*super().looks_at(schema), {column!r})" in failed.detail
     declared = check_bias(Bias((Declared(column=column),)))
     assert [check.check for check in declared if check.status == "failed"] == []
-
-
-class Flat(Undeclared):
-    """Chances without a column for each label."""
-
-    def chances(self, rows: Rows, beta: float) -> Chances:
-        return Chances(turned=np.full(len(rows.table), beta))
-
-
-def test_chances_of_another_shape_are_told_the_right_one() -> None:
-    (failed,) = (c for c in check_bias(Bias((Flat(),))) if c.check == "chances are probabilities")
-    assert "of shape (20000, 2): a row's chance if its label is unfavorable, then" in failed.detail
-    assert "shape (20000,)" in failed.detail
 
 
 def test_rates_of_groups_follow_from_the_rate_of_all_and_their_difference() -> None:

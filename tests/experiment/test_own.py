@@ -11,8 +11,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from benchmark.conformance import example_table
-from benchmark.conformance._under_test import facts_of
+from benchmark.conformance import example_table, facts_of
 from benchmark.errors import ExperimentError, ReportError, TechniqueError
 from benchmark.experiment.evaluate import _no_classifier
 from benchmark.experiment.expand import expand, narrow

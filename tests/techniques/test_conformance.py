@@ -16,7 +16,6 @@ import numpy as np
 import pytest
 from sklearn.tree import DecisionTreeClassifier
 
-from benchmark.classifiers import make_classifier
 from benchmark.conformance import CHECKS, check_technique, example_table, facts_of
 from benchmark.data.table import Column, Table
 from benchmark.errors import TechniqueError
@@ -42,6 +41,7 @@ from benchmark.techniques.post_processing import (
 )
 from benchmark.techniques.reductions import Reduction
 from benchmark.techniques.registry import declaration_flaws
+from tests.helpers.techniques import checked
 
 _TREATMENTS = ("schema", "categorical", "ordinal")
 _ZAFAR_2017 = [(c, p) for c in ("fpr", "fnr", "fpr_fnr") for p in ("favorable", "unfavorable")]
@@ -69,13 +69,19 @@ VARIANTS: list[tuple[str, dict[str, Any]]] = [
     ("threshold_optimizer", {"constraint": "true_positive_rate_parity"}),
     ("randomized_threshold_optimizer", {"epsilon": 0.1, "gamma": 2.0}),
 ]  # fmt: skip
-# What is expensive in its default form, which is checked at night.
+# What is expensive in its default form, which is checked at night; of fairlearn's, one by day.
 CHEAPER: dict[str, dict[str, Any]] = {
-    "grid_search": {"grid_size": 9},
+    "grid_search": {"grid_size": 5},
     "exponentiated_gradient": {"max_iterations": 5},
+    "label_bias_weights": {"rounds": 2},
+    "lfr": {"prototypes": 2},
 }
+BY_NIGHT = ("exponentiated_gradient", "threshold_optimizer")
 CONFIGURED = [
-    *(pytest.param(n, CHEAPER.get(n, {})) for n in list_techniques()),
+    *(
+        pytest.param(n, CHEAPER.get(n, {}), marks=[pytest.mark.nightly] * (n in BY_NIGHT))
+        for n in list_techniques()
+    ),
     *(pytest.param(n, p, marks=pytest.mark.nightly) for n, p in [*VARIANTS, *((n, {}) for n in CHEAPER)]),
 ]
 
@@ -115,11 +121,7 @@ def test_rows_of_one_group_are_declined_with_the_reason_that_a_technique_declare
 @pytest.mark.nightly
 @pytest.mark.parametrize("name", list_techniques())
 def test_every_registered_technique_conforms_with_the_classifier_of_the_command(name: str) -> None:
-    c45 = make_classifier("c45")
-    results = check_technique(
-        get_technique(name, **CHEAPER.get(name, {})),
-        classifier=lambda sizes: c45.build(sizes, 0),
-    )
+    results = checked(get_technique(name, **CHEAPER.get(name, {})), classifier="c45").values()
     assert [r for r in results if r.status in ("failed", "warning")] == []
 
 
@@ -441,7 +443,7 @@ class BorrowingUnconstrained(Undeclared):
 
 @pytest.mark.parametrize("technique", [Adjusting, DrawingLots])
 def test_adjustments_are_checked_though_the_rows_held_out_are_drawn(technique: type[Technique]) -> None:
-    results = {r.check: r for r in check_technique(technique())}
+    results = checked(technique())
     assert [r for r in results.values() if r.status == "failed"] == []
     for check in ("batch irrelevant", "coding irrelevant", "groups declared"):
         assert results[check].status == "passed"
@@ -548,24 +550,23 @@ OFFENDERS: list[tuple[str, type[Technique]]] = [
 
 @pytest.mark.parametrize(("check", "technique"), OFFENDERS)
 def test_each_check_catches_its_offender(check: str, technique: type[Technique]) -> None:
-    failed = {r.check: r.detail for r in check_technique(technique()) if r.status == "failed"}
-    assert check in failed
-    assert failed[check]
+    found = checked(technique(), check)[check]
+    assert found.status == "failed"
+    assert found.detail
 
 
 def test_a_learner_of_its_own_that_is_not_declared_is_a_warning() -> None:
-    found = {r.check: (r.status, r.detail) for r in check_technique(Undeclared())}["learner declared"]
-    assert found[0] == "warning"
-    assert "never calls tools.classifier" in found[1]
-    assert "doing nothing with that learner" in found[1]
-    declared = check_technique(get_technique("prejudice_remover"))
-    assert {r.check: r.status for r in declared}["learner declared"] == "passed"
+    found = checked(Undeclared(), "learner declared")["learner declared"]
+    assert found.status == "warning"
+    assert "never calls tools.classifier" in found.detail
+    declared = checked(get_technique("prejudice_remover"), "learner declared")
+    assert declared["learner declared"].status == "passed"
 
 
 def test_knowledge_that_is_declared_and_not_read_is_a_warning() -> None:
-    found = {r.check: (r.status, r.detail) for r in check_technique(Overinformed())}["knowledge declared"]
-    assert found[0] == "warning"
-    assert found[1].startswith("It declares to know rates of the bias, and does not read it")
+    found = checked(Overinformed(), "knowledge declared")["knowledge declared"]
+    assert found.status == "warning"
+    assert found.detail.startswith("It declares to know rates of the bias, and does not read it")
 
 
 @pytest.mark.parametrize("knows", ["gap", ("gapp",), ["gap"]])
@@ -599,13 +600,6 @@ def test_every_check_has_an_offender() -> None:
     assert {check for check, _ in OFFENDERS} == set(CHECKS)
 
 
-@pytest.mark.parametrize("technique", [Scoring, ScoringByTheBook])
-def test_a_need_of_scores_that_is_not_declared_is_told_how(technique: type[Technique]) -> None:
-    detail = {r.check: r.detail for r in check_technique(technique())}["need of scores declared"]
-    assert detail.startswith("It fails with a classifier that estimates no probabilities. Got: ")
-    assert detail.endswith("What to do: declare needs_scores = True.")
-
-
 @pytest.mark.parametrize("technique", [Good, Widened, Skilled, NeedingScoresForNothing])
 def test_what_conforms_passes(technique: type[Technique], capfd: pytest.CaptureFixture[str]) -> None:
     assert [r for r in check_technique(technique()) if r.status == "failed"] == []
@@ -613,8 +607,7 @@ def test_what_conforms_passes(technique: type[Technique], capfd: pytest.CaptureF
 
 
 def test_what_is_printed_is_quoted_and_not_shown(capfd: pytest.CaptureFixture[str]) -> None:
-    said = {r.check: r.detail for r in check_technique(PrintingPastPython())}["silent"]
-    assert "'a library speaks'" in said
+    assert "'a library speaks'" in checked(PrintingPastPython(), "silent")["silent"].detail
     print("streams are back")
     os.write(2, b"both of them")
     shown = capfd.readouterr()
@@ -636,18 +629,8 @@ def test_rounding_at_the_threshold_is_no_dependence_on_the_order_of_rows() -> No
     # The check's own shuffling brings a hired one to the front; a skill of 3 out of 6 is a score of 1/2.
     assert train.take(np.random.default_rng(1).permutation(len(train))).y[0]
     for size, status in ((1e-9, "passed"), (1e-3, "failed")):
-        assert {r.check: r.status for r in check_technique(leaning(size))}["row order irrelevant"] == status
-
-
-def test_weights_may_differ_by_rounding() -> None:
-    class Rounding(Good):
-        needs_weights = True
-
-        def _prepare(self, train: Table, tools: Tools) -> Prepared:
-            return Prepared(train, sample_weight=np.full(len(train), 1 + 1e-12 * train.y[0]))
-
-    results = {r.check: r.status for r in check_technique(Rounding())}
-    assert results["row order irrelevant"] == "passed"
+        found = checked(leaning(size), "row order irrelevant")["row order irrelevant"]
+        assert found.status == status
 
 
 def test_a_technique_that_fails_or_declines_at_once_says_so_once() -> None:
@@ -669,39 +652,12 @@ def test_a_technique_that_fails_or_declines_at_once_says_so_once() -> None:
     assert {r.status for r in rest} == {"not applicable"}
 
 
-def test_scores_are_not_asked_for_where_the_classifier_has_none() -> None:
-    class Hard:
-        def __init__(self, cardinalities: np.ndarray) -> None:
-            pass
-
-        def fit(self, X: np.ndarray, y: np.ndarray, sample_weight: Any = None) -> None:
-            pass
-
-        def predict(self, X: np.ndarray) -> np.ndarray:
-            return (X[:, 0] > 3).astype(int)
-
-    results = {r.check: r for r in check_technique(Good(), classifier=Hard)}
-    assert results["scores declared"].status == "not applicable"
-    assert [r for r in results.values() if r.status == "failed"] == []
-
-
-def test_the_wide_example_holds_the_narrow_one() -> None:
-    narrow, wide = example_table(), example_table(extra_columns=7)
-    assert len(wide.schema.columns) == 12
-    np.testing.assert_array_equal(wide.codes[:, :5], narrow.codes)
-    assert {wide.schema.columns[i].ordered for i in range(5, 12)} == {False, True}
-    assert wide.schema.cardinalities[5:].min() >= 2
-    assert wide.schema.cardinalities[5:].max() > 10
-    for i in range(5, 12):
-        assert len(np.unique(wide.codes[:, i])) == wide.schema.cardinalities[i]
-
-
 def test_a_stated_reason_is_a_valid_answer() -> None:
     class Reasoned(Fragile):
         def skip(self, train: Table) -> str | None:
             return None if train.y[train.deprived].any() else "the deprived group has no positives"
 
-    results = {r.check: r.status for r in check_technique(Reasoned())}
-    assert results["a group without positives"] == "passed"
+    results = checked(Reasoned(), "a group without positives")
+    assert results["a group without positives"].status == "passed"
     with pytest.raises(TechniqueError, match="has no positives"):
         Reasoned().fit(example_table(positives=(True, False)), None)  # type: ignore[arg-type]

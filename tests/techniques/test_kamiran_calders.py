@@ -15,7 +15,6 @@ from benchmark.data.table import Table
 from benchmark.errors import TechniqueError
 from benchmark.techniques import Prepared, Tools, get_technique
 from benchmark.techniques.base import cell_counts
-from benchmark.techniques.kamiran_calders import independent_counts
 from tests.helpers.tables import discrimination, table, tables
 from tests.helpers.techniques import tools
 
@@ -44,11 +43,6 @@ def test_none_and_drop_sensitive_change_no_row() -> None:
     assert prepare("none", JOBS).features == ("group", "x0")
     assert prepare("drop_sensitive", JOBS).table is JOBS
     assert prepare("drop_sensitive", JOBS).features == ("x0",)
-
-
-def test_sizes_of_the_example() -> None:
-    np.testing.assert_array_equal(cell_counts(JOBS), [[1, 4], [3, 2]])
-    np.testing.assert_array_equal(independent_counts(cell_counts(JOBS)), [[2, 3], [2, 3]])
 
 
 @pytest.mark.parametrize(
@@ -95,12 +89,6 @@ def test_the_ranker_can_be_chosen(name: str) -> None:
     )
     assert not np.array_equal(made["naive_bayes"], made["naive_bayes_blind"])
     assert not np.array_equal(made["naive_bayes"], made["classifier"])
-
-
-def test_a_classifier_without_probabilities_cannot_rank() -> None:
-    technique = get_technique("massaging", ranker="classifier")
-    with pytest.raises(TechniqueError, match=r"the ranker needs.*predict_proba.*Got: LinearSVC"):
-        technique.prepare(example_table(), tools("linear_svm"))  # type: ignore[attr-defined]
 
 
 def test_reweighing_of_the_example() -> None:
@@ -202,25 +190,3 @@ def test_reweighing_leaves_no_weighted_discrimination(data: Table) -> None:
     weight = prepare("reweighing", data).sample_weight
     assert abs(discrimination(data, weight)) <= 1e-12
     assert weight.sum() == pytest.approx(len(data))
-
-
-@pytest.mark.filterwarnings("ignore")  # the other library's own imports warn
-def test_reweighing_agrees_with_aif360() -> None:
-    import pandas as pd
-    from aif360.algorithms.preprocessing import Reweighing
-    from aif360.datasets import BinaryLabelDataset
-
-    rng = np.random.default_rng(5)
-    group = rng.integers(0, 2, 500)
-    data = table(group, (rng.random(500) < 0.6 - 0.3 * group).astype(int), rng.integers(0, 5, 500))
-    frame = pd.DataFrame(data.codes.astype(float), columns=list(data.schema.names))
-    theirs = BinaryLabelDataset(
-        df=frame,
-        label_names=["label"],
-        protected_attribute_names=["group"],
-        favorable_label=1,
-        unfavorable_label=0,
-    )
-    fitted = Reweighing(unprivileged_groups=[{"group": 1}], privileged_groups=[{"group": 0}])
-    expected = fitted.fit_transform(theirs).instance_weights
-    np.testing.assert_allclose(prepare("reweighing", data).sample_weight, expected, rtol=1e-12)

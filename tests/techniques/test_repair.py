@@ -129,16 +129,6 @@ def test_ordered_columns_can_move_in_proportion_to_the_level(data: Table, level:
         assert gone == pytest.approx(level * way, abs=1)
 
 
-@pytest.mark.parametrize(
-    ("level", "by_states", "by_rows"), [(0.25, 0, 10), (0.5, 0, 20), (0.51, 40, 20), (0.75, 40, 30)]
-)
-def test_half_a_state_is_none_or_half_of_the_rows(level: float, by_states: int, by_rows: int) -> None:
-    data = with_labels([0] * 40 + [1] * 40 + [2] * 40, [0] * 40 + [1] * 40 + [2] * 40, ordered=(True,))
-    for variant, expected in (("feldman", by_states), ("proportional", by_rows)):
-        moved = repaired(data, level=level, variant=variant) != data.codes[:, 1]
-        assert moved.reshape(3, 40).sum(axis=1).tolist() == [expected, 0, expected]
-
-
 @given(tables(groups=3))
 def test_ordinal_repair_keeps_the_order_of_rows_within_a_group(data: Table) -> None:
     before, after = data.codes[:, 1], repaired(data, treatment="ordinal")
@@ -265,13 +255,6 @@ def test_a_test_row_of_an_unseen_cell_stays() -> None:
     transform = prepare("repair", train, repair_test=True).transform
     test = with_labels([0, 1], [4, 3])
     np.testing.assert_array_equal(transform(test).codes, test.codes)
-
-
-def test_chance_decides_which_rows_move() -> None:
-    data = with_labels([0] * 50 + [1] * 50, [0] * 50 + [1] * 50)
-    first, second = (repaired(data, treatment="categorical", seed=s) for s in (1, 2))
-    assert (first != second).any()
-    np.testing.assert_array_equal(shares(data, first), shares(data, second))
 
 
 def test_rows_that_leave_one_state_spread_over_all_that_lack_rows() -> None:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import pickle
-from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -14,12 +13,8 @@ from scipy.optimize import OptimizeResult, linprog, minimize, nnls
 from sklearn.linear_model import LogisticRegression
 
 from benchmark.conformance import example_table
-from benchmark.data.card import load_card
 from benchmark.data.table import Table, distinct
 from benchmark.errors import NotConvergedError, TechniqueError
-from benchmark.experiment.prepare import embedded_network_path
-from benchmark.network.bif import read_bif
-from benchmark.network.model import sample
 from benchmark.techniques import Predictor, get_technique
 from benchmark.techniques import constrained_logistic as shared
 from benchmark.techniques.constrained_logistic import Design, LogisticLoss
@@ -27,7 +22,7 @@ from benchmark.techniques.encoding import Encoding
 from benchmark.techniques.zafar_2015 import Zafar2015
 from tests.helpers.tables import table, tables
 
-SEEDS = [1, 2, 3]
+SEEDS = [1, 2]
 TREATMENTS = ["categorical", "schema", "ordinal"]
 
 
@@ -95,22 +90,6 @@ def test_sums_over_distinct_rows_are_sums_over_all_rows(treatment: str) -> None:
     assert LogisticLoss(design, 1e-6).value(theta) == pytest.approx(mean_loss(theta, X, data.y), rel=1e-12)
     assert design.weight.sum() == pytest.approx(1.0)
     assert len(v) == len(np.unique(X, axis=0))
-
-
-def test_a_tree_of_some_rows_in_any_order_sums_over_them() -> None:
-    design = designed(example_table())
-    rng = np.random.default_rng(0)
-    chosen = rng.permutation(len(design.weight))[:20]
-    rows, v, tree = design.rows(chosen), rng.normal(size=(20, 2)), design.tree.take(chosen)
-    np.testing.assert_allclose(design.moments(v, tree), rows.T @ v, atol=1e-12)
-    np.testing.assert_allclose(design.gram(v[:, 0], tree), (rows.T * v[:, 0]) @ rows, atol=1e-12)
-    theta = rng.normal(size=rows.shape[1])
-    np.testing.assert_allclose(tree.scores(design.encoding.matrix @ theta), rows @ theta)
-    nobody = design.tree.take(chosen[:0])
-    assert not design.gram(np.empty(0), nobody).any()
-    assert not design.moments(np.empty((0, 2)), nobody).any()
-    # Neighbors in sorted order share the most nodes: they fork at lower levels.
-    assert design.tree.fork.sum() > design.tree.take(rng.permutation(len(design.weight))).fork.sum()
 
 
 def test_what_fits_share_follows_from_the_table_alone() -> None:
@@ -214,16 +193,6 @@ def test_the_order_and_the_repetition_of_rows_are_irrelevant(constraint: str) ->
     np.testing.assert_allclose(coefficients(tripled, constraint=constraint), theta, atol=1e-6)
 
 
-@pytest.mark.parametrize("parameters", [{}, {"threshold": 0.05}, {"constraint": "accuracy"}], ids=str)
-def test_swapping_the_groups_changes_nothing(parameters: dict[str, Any]) -> None:
-    data = example_table()
-    two = data.take(data.codes[:, data.schema.sensitive_index] < 2)
-    swapped = Table(replace(two.schema, deprived_group="men"), two.codes)
-    np.testing.assert_allclose(
-        coefficients(swapped, **parameters), coefficients(two, **parameters), atol=1e-7
-    )
-
-
 # Best accuracy under a bound of the covariance
 
 
@@ -253,28 +222,6 @@ def test_fairness_keeps_its_bound_on_any_table(data: Table, share: float) -> Non
     assert abs(a @ theta) <= limit + 1e-8
     loss = LogisticLoss(designed(data), 1e-6)
     assert loss.value(free) <= loss.value(theta) + 1e-12
-
-
-def test_less_covariance_costs_loss_and_discriminates_less() -> None:
-    card = load_card("adult")
-    network = read_bif(embedded_network_path(card), card.schema())
-    data = sample(network, 5_000, np.random.default_rng(0))
-    loss = LogisticLoss(designed(data), 1e-6)
-    losses, differences = [], []
-    for threshold in (0.0, 0.1, 0.2, 1.0):
-        losses.append(loss.value(coefficients(data, threshold=threshold)))
-        predicted = fitted(data, threshold=threshold).predict(data)
-        differences.append(predicted[~data.deprived].mean() - predicted[data.deprived].mean())
-    assert losses == sorted(losses, reverse=True)
-    assert differences == sorted(differences)
-    assert differences[0] < 0.8 * differences[-1]
-
-
-def test_fairness_does_not_depend_on_the_name_of_the_classes() -> None:
-    data = example_table()
-    as_negative = fitted(data, positive="unfavorable").predict_score
-    as_positive = fitted(data).predict_score
-    np.testing.assert_allclose(as_negative(data), as_positive(data), atol=1e-7)
 
 
 # Best fairness under a bound of the loss
@@ -319,19 +266,6 @@ def test_of_all_fair_solutions_accuracy_takes_the_nearest(seed: int, gamma: floa
         ],
     )
     assert np.linalg.norm(theta - free) <= np.sqrt(found.fun) + 1e-6
-
-
-def test_without_any_allowance_accuracy_leaves_the_optimum_as_it_is() -> None:
-    theta, free, *_ = accuracy_problem(1, 0.0)
-    np.testing.assert_allclose(theta, free, atol=1e-4)
-
-
-@pytest.mark.parametrize("gamma", [1e-6, 0.1, 0.28, 0.4])
-def test_accuracy_looks_at_few_points_of_its_path(gamma: float) -> None:
-    data = example_table(200, seed=1)
-    _, convergence = Zafar2015(constraint="accuracy", gamma=gamma)._coefficients(designed(data))
-    assert 0 < convergence.steps <= 15
-    assert convergence.residual < 1e-10
 
 
 def test_accuracy_meets_each_of_its_three_cases() -> None:
@@ -412,12 +346,3 @@ def test_misclassification_guards_the_class_called_positive(positive: str) -> No
     guarded = ~data.deprived & (before == (positive == "favorable"))
     np.testing.assert_array_equal(after[guarded], before[guarded])
     assert not np.array_equal(after, before)
-
-
-def test_rows_on_one_bound_have_one_score() -> None:
-    data = example_table(60, seed=2)
-    exact = designed(data).scores(coefficients(data, constraint="misclassification", gamma=1000.0))
-    score = fitted(data, constraint="misclassification", gamma=1000.0).predict_score
-    near = np.abs(score(data) - shared.sigmoid(np.array(1e-4))) < 1e-8
-    assert (np.abs(exact - 1e-4) < 1e-8).sum() > 1
-    assert len(np.unique(score(data)[near])) == 1

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -20,7 +19,7 @@ from benchmark.techniques.zafar_2017 import Zafar2017
 from tests.helpers.tables import table
 
 CONSTRAINTS = ["fpr", "fnr", "fpr_fnr"]
-SEEDS = [1, 2, 3]
+SEEDS = [1, 2]
 
 
 def designed(data: Table) -> Design:
@@ -177,65 +176,7 @@ def test_gradients_and_curvature_are_the_derivatives() -> None:
         np.testing.assert_allclose(curvature[i], (high - low) / (2 * h), atol=1e-5)
 
 
-@pytest.mark.parametrize("constraint", CONSTRAINTS)
-def test_a_model_is_as_good_as_exact_as_long_as_it_holds(constraint: str) -> None:
-    model, theta = modelled(constraint)
-    rng, held = np.random.default_rng(1), []
-    for size in (1e-4, 1e-3, 1e-2, 0.1, 1.0):
-        there = theta + size * rng.normal(size=len(theta))
-        held.append(model.holds(there))
-        if held[-1]:
-            exact = LogisticLoss(model.design, 0.1).value(there)
-            assert model.loss_at(there) == pytest.approx(exact, abs=1e-7)
-            exact = model.mistakes.sums(model.design.scores(there))
-            np.testing.assert_allclose(model.at(there).sums, exact, atol=1e-12)
-    assert held[0]
-    assert not held[-1]
-
-
-@pytest.mark.parametrize("seed", range(20))
-@pytest.mark.parametrize("n", [2, 4])
-def test_the_forces_are_those_of_a_general_solver(n: int, seed: int) -> None:
-    rng, highest = np.random.default_rng(seed), 3.0
-    root = rng.normal(size=(n, n))
-    root[-1] = -root[0]  # all but singular, as the two violations of a rate are
-    matrix = root @ root.T + 1e-6 * np.eye(n)
-    offsets = 2 * rng.normal(size=n)
-    force = zafar_2017._forces(matrix, offsets, highest)
-    lowest, uppermost = force <= 1e-9, force >= highest - 1e-9
-    slope = matrix @ force - offsets  # Karush, Kuhn and Tucker
-    assert ((force >= 0) & (force <= highest)).all()
-    assert (slope[lowest] >= -1e-6).all()
-    assert (slope[uppermost] <= 1e-6).all()
-    np.testing.assert_allclose(slope[~lowest & ~uppermost], 0, atol=1e-6)
-
-
-def test_rounded_corners_are_smooth_and_near_the_corner() -> None:
-    x = np.linspace(-0.2, 0.2, 4001)
-    for width in (0.05, 0.1):
-        rounded = zafar_2017._rounded(x, width)
-        assert (rounded >= np.maximum(x, 0) - 1e-15).all()
-        assert (rounded - np.maximum(x, 0)).max() == pytest.approx(width / 8, rel=1e-6)
-        far = np.abs(x) > width / 2
-        np.testing.assert_allclose(rounded[far], np.maximum(x, 0)[far], atol=1e-15)
-    weight, sign = np.array([np.ones_like(x), np.zeros_like(x)]), np.array([-1.0, -1.0])
-    hinge = zafar_2017._rounded(-x, zafar_2017._HINGE)
-    assert zafar_2017._hinges(x, weight, sign) == pytest.approx([hinge.sum(), 0])
-    slopes = zafar_2017._hinge_slopes(x, weight, sign)
-    np.testing.assert_allclose(slopes[:, 0], np.gradient(hinge, x), atol=2e-3)
-    np.testing.assert_array_equal(slopes[:, 1], 0)
-
-
 # What must not matter, and what must be said
-
-
-@pytest.mark.parametrize("constraint", CONSTRAINTS)
-def test_swapping_the_groups_changes_nothing(constraint: str) -> None:
-    data = example_table()
-    two = data.take(data.codes[:, data.schema.sensitive_index] < 2)
-    swapped = Table(replace(two.schema, deprived_group="men"), two.codes)
-    theta = coefficients(two, constraint=constraint)
-    np.testing.assert_allclose(coefficients(swapped, constraint=constraint), theta, atol=1e-4)
 
 
 def test_calling_the_other_class_positive_exchanges_the_rates() -> None:
@@ -245,16 +186,6 @@ def test_calling_the_other_class_positive_exchanges_the_rates() -> None:
     other = fitted(data, constraint="fnr").predict_score
     np.testing.assert_allclose(exchanged(data), score(data), atol=1e-4)
     assert np.abs(other(data) - score(data)).max() > 0.01
-
-
-@pytest.mark.parametrize("constraint", CONSTRAINTS)
-def test_the_order_and_the_repetition_of_rows_are_irrelevant(constraint: str) -> None:
-    data = example_table()
-    theta = coefficients(data, constraint=constraint)
-    shuffled = data.take(np.random.default_rng(0).permutation(len(data)))
-    np.testing.assert_array_equal(coefficients(shuffled, constraint=constraint), theta)
-    doubled = data.take(np.tile(np.arange(len(data)), 2))
-    np.testing.assert_allclose(coefficients(doubled, constraint=constraint), theta, atol=1e-4)
 
 
 @pytest.mark.parametrize("threshold", [0.0, 1e9])

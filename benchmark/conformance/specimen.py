@@ -3,13 +3,8 @@
 from __future__ import annotations
 
 import contextlib
-import io
-import os
 import pickle
 import random
-import sys
-import tempfile
-import warnings
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, replace
 from functools import cached_property
@@ -18,8 +13,8 @@ from typing import Any, Self, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
+from benchmark.conformance.results import NotApplicableError, captured_output
 from benchmark.data.table import Column, Schema, Table
-from benchmark.errors import TechniqueError
 from benchmark.techniques.base import (
     Estimator,
     Predictor,
@@ -95,10 +90,12 @@ def facts_of(table: Table) -> Knowledge:
 
 
 def train_and_test() -> tuple[Table, Table]:
+    """Return rows of the example to train on, and others."""
     return example_table(), example_table(200, seed=8)
 
 
 def made_up_scores(table: Table) -> NDArray[np.float64]:
+    """Return made-up scores, which are lower for the deprived, shape (n_rows,)."""
     skill = table.codes[:, table.schema.index("skill")]
     chance = np.random.default_rng(3).normal(0.0, 0.8, len(table))
     return np.asarray(1 / (1 + np.exp(2.6 + 0.6 * table.deprived - 0.8 * skill - chance)))
@@ -116,6 +113,7 @@ def _reversed_names(names: tuple[str, ...]) -> tuple[str, ...]:
 
 
 def renamed(table: Table) -> Table:
+    """Return a table with other names of columns and states, in the reverse order."""
     schema = table.schema
     columns = tuple(
         Column(name, _reversed_names(column.states), column.ordered)
@@ -190,6 +188,7 @@ class Shown(Table):
     """Rows whose labels stay visible, although every predictor hides them."""
 
     def hide_label(self) -> Table:
+        """Return the same rows."""
         return self
 
 
@@ -209,18 +208,6 @@ _Change: TypeAlias = Callable[[Table], Table]
 _Question: TypeAlias = Callable[[Adjustment], NDArray[np.bool_]]
 
 
-class NonconformityError(TechniqueError):
-    """A technique breaks a rule that all techniques keep."""
-
-
-class CautionError(NonconformityError):
-    """A technique's behavior may be intended, but deserves a look."""
-
-
-class NotApplicableError(Exception):
-    """The check does not apply to this technique; the message says why."""
-
-
 @dataclass(frozen=True)
 class TechniqueUnderTest:
     """A technique under test, with its tools."""
@@ -232,14 +219,17 @@ class TechniqueUnderTest:
     known: Knowledge | None = None  # in place of the facts of the example
 
     def tools(self, train: Table) -> Tools:
+        """Return the tools of a new fit."""
         rng = np.random.default_rng(self.seed)
         known = facts_of(train) if self.known is None else self.known
         return Tools(self.classifier, self.ranker, rng, known=known.only(self.technique.knows))
 
     def fit(self, train: Table) -> Predictor:
+        """Return the predictor trained on a table."""
         return self.technique.fit(train, self.tools(train))
 
     def predict(self, train: Table, test: Table) -> NDArray[np.bool_]:
+        """Return the predictions for a table after training on another one."""
         return self.fit(train).predict(test)
 
     def calls_classifier(self) -> bool:
@@ -280,19 +270,23 @@ class TechniqueUnderTest:
 
     @property
     def fitted(self) -> Predictor:
+        """The predictor trained on the example table."""
         return self.trial.predictor
 
     @cached_property
     def prepared(self) -> Prepared:
+        """The example table as the technique prepares it."""
         if not isinstance(self.technique, PreProcessing):
             raise NotApplicableError("it does not prepare data")
         return self.technique.prepare(example_table(), self.tools(example_table()))
 
     def demand_fixed(self) -> None:
+        """Let no check go on if chance decides."""
         if self.technique.randomised:
             raise NotApplicableError("it is randomized")
 
     def demand_repeatable(self) -> None:
+        """Let no check go on if the same rows get another answer each time."""
         if self.answers().differences(self.answers()):
             raise NotApplicableError("it gives the same rows another answer each time")
 
@@ -380,6 +374,7 @@ class _Trial:
 def predictions_and_scores(
     predictor: Predictor, test: Table
 ) -> tuple[NDArray[np.bool_], NDArray[np.float64] | None]:
+    """Return predictions, and scores if there are any."""
     predicted = predictor.predict(test)
     return predicted, None if predictor.predict_score is None else predictor.predict_score(test)
 
@@ -477,35 +472,6 @@ def _in_words(prepared: Prepared, table: Table, *, label: bool) -> NDArray[np.st
     return np.array(["|".join(row) for row in zip(*states, strict=True)])
 
 
-@contextlib.contextmanager
-def captured_output() -> Iterator[list[str]]:
-    """Collect the output of the standard streams, from Python and from libraries, without showing it."""
-    written: list[str] = []
-    by_python = io.StringIO()
-    real = [stream for stream in (sys.__stdout__, sys.__stderr__) if stream is not None]
-    with (
-        tempfile.TemporaryFile() as file,
-        warnings.catch_warnings(),
-    ):  # earlier warnings are shown again inside
-        for stream in real:
-            stream.flush()
-        copies = {descriptor: os.dup(descriptor) for descriptor in (1, 2)}
-        try:
-            for descriptor in copies:
-                os.dup2(file.fileno(), descriptor)
-            with contextlib.redirect_stdout(by_python), contextlib.redirect_stderr(by_python):
-                yield written
-        finally:
-            for stream in real:
-                stream.flush()
-            for descriptor, copy in copies.items():
-                os.dup2(copy, descriptor)
-                os.close(copy)
-            file.seek(0)
-            written.append("a closed stream" if by_python.closed else by_python.getvalue())
-            written.append(file.read().decode(errors="replace"))
-
-
 def _content(table: Table) -> tuple[bytes | bool, ...]:
     codes, features = table.codes, table.features
     arrays = (codes, features, table.y, table.deprived)
@@ -536,6 +502,7 @@ class Weightless:
         self._estimator = estimator
 
     def fit(self, X: NDArray[np.int16], y: NDArray[np.int64]) -> Self:
+        """Train on codes."""
         self._estimator.fit(X, y)
         return self
 
@@ -550,9 +517,11 @@ class Scoreless:
         self._estimator = estimator
 
     def fit(self, X: NDArray[np.int16], y: NDArray[np.int64], sample_weight: Any = None) -> Self:
+        """Train on codes."""
         weights = {} if sample_weight is None else {"sample_weight": sample_weight}
         self._estimator.fit(X, y, **weights)
         return self
 
     def predict(self, X: NDArray[np.int16]) -> NDArray[np.int64]:
+        """Return 0 or 1 for each row."""
         return np.asarray(self._estimator.predict(X))
