@@ -19,7 +19,6 @@ from benchmark.experiment.engine import LocalEngine
 from benchmark.experiment.evaluate import Evaluator
 from benchmark.experiment.expand import load_for_run
 from benchmark.experiment.keys import planned_cells
-from benchmark.experiment.plan import load_experiment
 from benchmark.experiment.prepare import prepare_experiment
 from benchmark.experiment.prepared import PreparedExperiment
 from benchmark.experiment.run import compute
@@ -291,17 +290,6 @@ def test_what_goes_wrong_inside_a_process_harms_no_neighbour(
 @pytest.mark.skipif(not Path("/proc/self/statm").exists(), reason="needs /proc and fork")
 def test_what_takes_its_process_down_or_spoils_it_harms_no_neighbour(tmp_path: Path) -> None:
     assert_harmless(COSTLY, 5, tmp_path, time_limit=12, memory_limit=1000)
-
-
-def test_the_memory_limit_is_none_of_what_identifies_a_cell(tmp_path: Path) -> None:
-    def keys(limit: float) -> list[str]:
-        ((_, cells),) = planned_cells(prepared(experiment(tmp_path, memory_limit=limit)))
-        return [cell.key for cell in cells]
-
-    assert keys(1000) == keys(2000) == keys(float("inf"))
-    text = EXPERIMENT.replace("memory_limit = {memory_limit}\n", "").format(time_limit=5)
-    (tmp_path / "plugins.toml").write_text(text)
-    assert load_experiment(tmp_path / "plugins.toml").memory_limit == 4096
 
 
 WRONG = """

@@ -14,8 +14,8 @@ from benchmark.bias.cpt import CptBias, check_edits
 from benchmark.data.card import load_card
 from benchmark.data.source import Sources
 from benchmark.data.table import Table
-from benchmark.errors import BiasError, ExperimentError, UnknownNameError
-from benchmark.experiment.expand import expand, load_for_run
+from benchmark.errors import BiasError, UnknownNameError
+from benchmark.experiment.expand import expand
 from benchmark.experiment.plan import load_experiment
 from benchmark.experiment.prepare import embedded_network_path, prepare_experiment
 from benchmark.network.bif import read_bif
@@ -181,10 +181,3 @@ def test_an_experiment_names_kinds(tmp_path: Path) -> None:
     again = pickle.loads(pickle.dumps(data))  # as workers get it
     rows = again.planted("label", 0.5).draw(100, np.random.default_rng(0))
     np.testing.assert_array_equal(rows.codes, planted.draw(100, np.random.default_rng(0)).codes)
-
-
-def test_an_unknown_kind_is_named_before_anything_runs(tmp_path: Path) -> None:
-    path = tmp_path / "kinds.toml"
-    path.write_text(EXPERIMENT.replace('"label"', '"lable"'), encoding="utf-8")
-    with pytest.raises((UnknownNameError, ExperimentError), match="did you mean 'label'"):
-        prepare_experiment(load_for_run(path), Sources(offline=True))

@@ -48,11 +48,6 @@ def test_residuals_of_an_unordered_column() -> None:
     np.testing.assert_allclose(features[0], [[0, 0, 1], [1, 0, 0], [0, 1, 0]])
 
 
-def test_a_group_without_rows_is_shifted_by_nothing() -> None:
-    values = residuals(np.array([[1, 1], [0, 2], [0, 0]]), True, 1.0)
-    np.testing.assert_allclose(values[2, :, 0], [0, 1])
-
-
 @pytest.mark.skipif(
     Version(fairlearn.__version__) < Version("0.15"),
     reason="fairlearn subtracted one mean from all sensitive columns before 0.15",

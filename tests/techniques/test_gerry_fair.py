@@ -64,17 +64,6 @@ def worst(
     return found
 
 
-def test_the_audit_by_hand() -> None:
-    # Of 4 favored rows half are favorable, of 4 deprived a quarter: 3/8 over all, half of the rows 1/8 away.
-    data = table([0] * 4 + [1] * 4, [0, 1, 0, 1, 0, 1, 0, 1], [0, 1, 2, 3] * 2)
-    favorable = np.array([1, 1, 0, 0, 0, 0, 0, 1.0])  # in the order of the rows, which is that of the codes
-    for definition, expected in (("SP", 1 / 16), ("FP", 1 / 8 * 1 / 2), ("FN", 0.0)):
-        disparity, subgroup = game(data, definition, 0.1, 1.0).audit(favorable)
-        assert disparity == pytest.approx(expected)
-        if expected:
-            np.testing.assert_array_equal(subgroup, [True, False])
-
-
 @pytest.mark.parametrize("definition", DEFINITIONS)
 @pytest.mark.parametrize("states", [False, True])
 def test_the_audit_finds_the_worst_of_all_unions(definition: str, states: bool) -> None:
