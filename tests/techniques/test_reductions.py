@@ -105,7 +105,7 @@ def test_grid_search_trades_error_for_the_constrained_distance(constraint: str) 
     data = example_table()
     errors, distances = [], []
     for weight in (0.0, 1.0):
-        fit = fitted("grid_search", data, constraint=constraint, constraint_weight=weight, grid_size=13)
+        fit = fitted("grid_search", data, constraint=constraint, constraint_weight=weight)
         predicted = fit.predict(data)
         errors.append((predicted != data.y).mean())
         distances.append(largest_distance(predicted, data, constraint))
