@@ -160,7 +160,6 @@ def test_the_sheets_words_count_where_labels_are_named_right_and_wrong(
             "line 1 below the header names no row of people.csv.*from 1 to 300. Got: 301",
         ),
         (lambda own: own.assign(row=["x", *own["row"][1:]]), "names no row of.*Got: x.*as it was drawn"),
-        (lambda own: own.assign(row=["2.04E+02", *own["row"][1:]]), "Got: 2.04E.*without marks"),
         (lambda own: own.assign(row=[own["row"][1], *own["row"][1:]]), "is another one in people.csv|twice"),
         (lambda own: pd.concat([own, own.head(1)]), "stands there twice.*take one"),
         (lambda own: own.assign(row=["1", *own["row"][1:]]), "row 1 of people.csv is no refusal of sex = f"),
@@ -173,7 +172,6 @@ def test_the_sheets_words_count_where_labels_are_named_right_and_wrong(
             lambda own: own.assign(verdict=["maybe", *own["verdict"][1:]]),
             "an unknown verdict.*Got: maybe.*write wrong if this person should",
         ),
-        (lambda own: own.assign(verdict="", row=""), "line 1 below the header names no row.*Got: nothing"),
     ],
 )
 def test_a_sheet_that_does_not_fit_is_an_error_that_says_why(change: Any, words: str) -> None:

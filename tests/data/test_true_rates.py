@@ -62,13 +62,11 @@ def test_each_side_has_its_rate(given: dict[str, float], read: Reading, rates: t
     ("given", "read", "words"),
     [
         ({"F": 0.4, "X": 0.5}, SEXES, "not those of the two groups of 'sex'.*'deprived' or 'F' and .*'M'"),
-        ({"F": 0.4, "deprived": 0.4}, SEXES, "not those of the two groups of 'sex'"),
         ({"F": 40, "M": 0.5}, SEXES, "rate of 'F' is out of range.*write 0.4 for 40 %"),
         ({"F": -0.1, "M": 0.5}, SEXES, "out of range.*correct --true-rate"),
         ({"F": float("nan"), "M": 0.5}, SEXES, "out of range"),
         ({"F": 0.4}, SEXES, "not those of the two groups.*'favored' or 'M'.*Got: 'F'"),
         ({"a, b": 0.4, "1": 0.5}, SEVERAL, "a rate of 'deprived' and a rate of 'favored' or '1'"),
-        ({"24": 0.4, "25 and more": 0.2}, AGES, "'deprived' or 'below 25'"),
     ],
 )
 def test_a_wrong_group_a_wrong_rate_and_a_missing_group_are_errors(
