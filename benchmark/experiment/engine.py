@@ -113,10 +113,9 @@ def open_engine(
         return
     with contextlib.ExitStack() as stack:
         try:
-            from benchmark.experiment import dask_engine
+            from benchmark.experiment.dask_engine import connected, started
 
-            connected = dask_engine.connected(scheduler) if cluster is None else dask_engine.started(cluster)
-            engine = stack.enter_context(connected)
+            engine = stack.enter_context(connected(scheduler) if cluster is None else started(cluster))
         except ModuleNotFoundError as error:
             raise ExperimentError(
                 "A Dask cluster needs packages that are not installed",
