@@ -13,9 +13,6 @@ A notebook or a plugin needs only the names below. CONTRIBUTING.md describes the
 import importlib
 from typing import TYPE_CHECKING, Any
 
-__version__ = "0.3.0"
-RELEASED = "2026-11-24"  # the date of this version
-
 if TYPE_CHECKING:
     from benchmark.api import Run as Run
     from benchmark.api import open_run as open_run
@@ -37,6 +34,8 @@ if TYPE_CHECKING:
     from benchmark.techniques import list_techniques as list_techniques
     from benchmark.techniques import register as register
 
+    __version__: str
+
 # Names are imported at their first use, so that the command line and plugins load no more than they need.
 _HOMES = {
     "benchmark.api": ("Run", "open_run", "run", "sample"),
@@ -57,6 +56,8 @@ __all__ = sorted(_HOME_OF)
 
 
 def __getattr__(name: str) -> Any:
+    if name == "__version__":
+        return importlib.import_module("benchmark.release").VERSION
     if name not in _HOME_OF:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
     return getattr(importlib.import_module(_HOME_OF[name]), name)

@@ -6,6 +6,7 @@ import re
 from pathlib import Path
 
 import benchmark
+from benchmark.release import RELEASED
 
 ROOT = Path(__file__).resolve().parent.parent
 
@@ -18,7 +19,7 @@ def test_package_citation_and_changelog_name_one_version() -> None:
     assert citation is not None
     assert released is not None
     assert citation[1] == released[1] == benchmark.__version__
-    assert released[2] == benchmark.RELEASED
+    assert released[2] == RELEASED
 
 
 def test_the_newest_release_is_told_in_sixty_lines() -> None:

@@ -7,12 +7,12 @@ from typing import Any, get_args
 import numpy as np
 import pandas as pd
 
-from benchmark import __version__
 from benchmark.audit.predictions import Columns, ReadyTable, group_name, prepare
 from benchmark.audit.rates import CHOSEN, GroupRates
 from benchmark.audit.remarks import remarks_on_groups
 from benchmark.errors import ExperimentError, UnknownNameError
 from benchmark.metrics import Conventions, metric_names
+from benchmark.release import VERSION
 from benchmark.text.words import values_in_list
 
 
@@ -99,7 +99,7 @@ def audit_predictions(
             "conventions": conventions,
             "reference": references,
             "unknown": {attribute: sorted(names) for attribute, names in prepared.unknown.items() if names},
-            "versions": {"betabench": __version__, "numpy": np.__version__, "pandas": pd.__version__},
+            "versions": {"betabench": VERSION, "numpy": np.__version__, "pandas": pd.__version__},
         },
     )
 

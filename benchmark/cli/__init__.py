@@ -15,9 +15,9 @@ import sqlite3
 import sys
 from collections.abc import Sequence
 
-from benchmark import __version__
 from benchmark.cli.common import EXIT_INTERRUPTED, EXIT_OK, EXIT_USAGE, Options
 from benchmark.errors import BetabenchError
+from benchmark.release import VERSION
 
 __all__ = ["main"]
 
@@ -94,7 +94,7 @@ def _parser() -> argparse.ArgumentParser:
         description="Which fairness technique survives which amount of planted bias.",
         epilog="example: betabench run --experiment smoke",
     )
-    parser.add_argument("--version", action="version", version=f"betabench {__version__}")
+    parser.add_argument("--version", action="version", version=f"betabench {VERSION}")
     commands = parser.add_subparsers(title="commands", required=True, metavar="COMMAND")
     for name in COMMANDS:
         module_name = "listing" if name == "list" else name.replace("-", "_")

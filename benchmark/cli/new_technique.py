@@ -1,6 +1,6 @@
 """``betabench new-technique``: a working technique and its test, to be changed into a new one.
 
-The templates, in the folder ``skeletons`` of techniques, are programs that run; only names are changed in
+The templates, in the folder ``skeletons``, are programs that run; only names are changed in
 them.
 """
 
@@ -88,7 +88,7 @@ def _check_free(name: str) -> None:
 
 
 def _filled(template: str, name: str) -> str:
-    text = files("benchmark.techniques").joinpath(f"skeletons/{template}.py").read_text(encoding="utf-8")
+    text = files("benchmark.cli").joinpath(f"skeletons/{template}.py").read_text(encoding="utf-8")
     class_name = "".join(part.capitalize() for part in name.split("_"))
     # A technique called "table" must not be named like the imported class Table, nor "true" like True.
     if keyword.iskeyword(class_name) or re.search(rf"\b{class_name}\b", text):

@@ -12,7 +12,6 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from benchmark import RELEASED
 from benchmark.bias import Bias, Expected, Rows
 from benchmark.bias.base import BiasEdit, lacking
 from benchmark.bias.borderline import nearness_to_boundary
@@ -28,6 +27,7 @@ from benchmark.experiment.prepare import learned_network
 from benchmark.experiment.prepared import describe_bias
 from benchmark.experiment.versions import package_versions
 from benchmark.network.model import Network
+from benchmark.release import RELEASED
 from benchmark.seeding import generator
 from benchmark.text.croissant import SUFFIX, DescribedTable, croissant
 from benchmark.text.words import few

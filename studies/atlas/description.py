@@ -5,13 +5,13 @@ import lzma
 from collections.abc import Mapping
 from pathlib import Path
 
-from benchmark import RELEASED
 from benchmark.atlas.features import FEATURE_COLUMNS
 from benchmark.atlas.file import Atlas
 from benchmark.atlas.means import MEAN_COLUMNS
 from benchmark.atlas.recommenders import REGRET_COLUMNS
 from benchmark.atlas.tables import CLAIM_COLUMNS, CLAIMS, FEATURES, MEANS, RECOMMENDERS, TEXTS
 from benchmark.declarations import package_toml
+from benchmark.release import RELEASED
 from benchmark.text.croissant import SUFFIX, DescribedTable, croissant
 from benchmark.text.writing import PACKED, plain_or_packed, write_json
 from studies.atlas.comparison import (

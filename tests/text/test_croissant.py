@@ -8,9 +8,9 @@ from pathlib import Path
 import pandas as pd
 import pytest
 
-from benchmark import RELEASED
 from benchmark.cli import main
 from benchmark.data.card import load_card
+from benchmark.release import RELEASED
 
 
 def sample(path: Path) -> Path:
