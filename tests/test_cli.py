@@ -9,7 +9,6 @@ import pandas as pd
 import pytest
 
 from benchmark.atlas.file import load_atlas
-from benchmark.audit.alternation import load_alternation
 from benchmark.cli import main
 from benchmark.data.card import list_cards, load_card
 from benchmark.declarations import kind_of
@@ -123,7 +122,7 @@ def test_the_shipped_things_are_listed(capsys: pytest.CaptureFixture[str]) -> No
                      "compas_zafar", "credit_card", "dutch", "german", "human_recidivism", "kdd_census",
                      "law_school", "oulad", "resume_audit", "ricci", "ru_audit", "school_performance",
                      "student_mat", "student_por"},
-        "experiments": {"alternation", "paper", "smoke"},
+        "experiments": {"atlas", "paper", "smoke"},
         "techniques": {"none", "drop_sensitive", "massaging", "reweighing", "uniform_sampling",
                        "preferential_sampling", "repair"},
         "metrics": {"discrimination", "accuracy", "overestimation", "underestimation"},
@@ -145,9 +144,7 @@ def test_lists_say_what_the_checked_declarations_say(capsys: pytest.CaptureFixtu
         assert row == {name: getattr(card, name) for name in row}
     main(["list", "experiments", "--json"])
     for row in json.loads(capsys.readouterr().out):
-        load = {None: load_experiment, "alternation": load_alternation, "atlas": load_atlas}[
-            kind_of(row["name"])
-        ]
+        load = {None: load_experiment, "atlas": load_atlas}[kind_of(row["name"])]
         assert row["summary"] == load(row["name"]).title  # type: ignore[operator]
 
 
