@@ -116,22 +116,6 @@ def test_lists_as_text_and_as_json(kind: str, capsys: pytest.CaptureFixture[str]
     assert all(isinstance(row["summary"], str) and row["summary"] for row in rows)
 
 
-def test_the_shipped_things_are_listed(capsys: pytest.CaptureFixture[str]) -> None:
-    expected = {
-        "datasets": {"adult", "attrition", "bank", "communities", "compas", "compas_leaky", "compas_violent",
-                     "compas_zafar", "credit_card", "dutch", "german", "human_recidivism", "kdd_census",
-                     "law_school", "oulad", "resume_audit", "ricci", "ru_audit", "school_performance",
-                     "student_mat", "student_por"},
-        "experiments": {"atlas", "paper", "smoke"},
-        "techniques": {"none", "drop_sensitive", "massaging", "reweighing", "uniform_sampling",
-                       "preferential_sampling", "repair"},
-        "metrics": {"discrimination", "accuracy", "overestimation", "underestimation"},
-    }  # fmt: skip
-    for kind, names in expected.items():
-        main(["list", kind, "--json"])
-        assert names <= {row["name"] for row in json.loads(capsys.readouterr().out)}
-
-
 def test_lists_say_what_the_checked_declarations_say(capsys: pytest.CaptureFixture[str]) -> None:
     main(["list", "datasets", "--json"])
     for row, card in zip(json.loads(capsys.readouterr().out), list_cards(), strict=True):
@@ -373,41 +357,6 @@ def test_a_run_is_compared_with_what_was_published(
     assert set(compared["our_technique"]) == {"drop_sensitive", "reweighing"}
     assert set(compared["our_dataset"]) == {"compas_leaky:embedded"}
     assert (compared["difference"].abs() < 0.1).all()
-
-
-@pytest.mark.nightly
-def test_a_run_is_reported_with_its_statistics(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    output = tmp_path / "run"
-    words = ["run", "--datasets", "compas_leaky", "--techniques", "none", "drop_sensitive", "reweighing"]
-    words += ["--betas", "0", "1", "--workers", "1", "--offline", "--no-figures", "--output", str(output)]
-    assert main([*words, "--repetitions", "1"]) == 0
-    assert main(["report", str(output)]) == 2
-    assert "has one repetition" in capsys.readouterr().err
-    assert main([*words, "--repetitions", "3"]) == 0
-    assert main(["report", str(output), "--baseline", "no_such"]) == 2
-    assert "There is no technique called 'no_such'" in capsys.readouterr().err
-    assert not (output / "statistics").exists()
-    assert main(["report", str(output), "--metrics", "accuracy", "discrimination"]) == 0
-    printed = capsys.readouterr().out
-    page, index = output / "report.html", output.parent / "index.html"
-    assert f"{page}\n" in printed
-    assert printed.endswith(f"All runs beside it: {index}\n")
-    assert 'href="./statistics/README.md"' in (output / "report.html").read_text(encoding="utf-8")
-    assert "NOT REAL DATA" in printed
-    text = (output / "statistics" / "README.md").read_text(encoding="utf-8")
-    assert "**Not real data" in text
-    assert (
-        main(
-            ["report", str(output), "--baseline", "none", "--no-figures", "--output", str(tmp_path / "other")]
-        )
-        == 0
-    )
-    assert set(pd.read_csv(tmp_path / "other" / "comparisons.csv")["baseline"]) == {"none"}
-    assert (tmp_path / "other" / "report.html").exists()
-    assert main([*words, "--repetitions", "2"]) == 2
-    assert main([*words, "--repetitions", "4"]) == 0
-    assert "statistics, report.html in " in capsys.readouterr().out, "they are of other results"
-    assert (output / "statistics" / "README.md").read_text(encoding="utf-8") == text
 
 
 def test_a_comparison_of_nothing_says_what_is_missing(

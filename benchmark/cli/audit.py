@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import argparse
-import sys
 from collections.abc import Iterator
 from dataclasses import fields
 from pathlib import Path
+from typing import Any
 
-from benchmark.cli.common import EXIT_INTERRUPTED, EXIT_OK, Options, file_options
+from benchmark.cli.common import EXIT_OK, Options, file_options
+from benchmark.declarations import package_toml
 from benchmark.errors import ExperimentError
 from benchmark.text.words import values_in_list
 
@@ -54,12 +55,14 @@ def add_options(option: Options) -> None:
     )
     option("--out DIR", "write the numbers as tidy CSV, and facts.json, to this folder", type=Path)
     option("--html FILE", "write one self-contained page", type=Path)
-    option("--guide", "ask a few questions, and name the metrics that matter")
+    option("--guide", "print questions on what is at stake, and after each answer the metrics that matter")
 
 
 def execute(options: argparse.Namespace) -> int:
     if options.guide:
-        return _guide()
+        questions = package_toml("benchmark.audit", "guide.toml")
+        print("\n".join(_tree(questions, next(iter(questions)))))
+        return EXIT_OK
     for name, expected in (("file", "a table of predictions"), ("sensitive", "--sensitive COLUMN,...")):
         if getattr(options, name) is None:
             remedy = "betabench audit --help shows an example; --guide names the metrics that matter"
@@ -118,44 +121,16 @@ def _known(options: argparse.Namespace) -> dict[str, set[str]]:
     return known
 
 
-def _guide() -> int:
-    from benchmark.audit import QUESTIONS, walk
-    from benchmark.report.audit import title
-
-    if not (sys.stdin.isatty() and sys.stdout.isatty()):
-        print("\n".join(_tree(next(iter(QUESTIONS)))))
-        return EXIT_OK
-    answers: dict[str, str] = {}
-    while (question := walk(answers).question) is not None:
-        print(question["text"])
-        for i, (name, answer) in enumerate(question["answers"].items(), start=1):
-            print(f"  {i}  {name}: {answer['text']}")
-        try:
-            given = input("> ").strip()
-        except EOFError:
-            print()
-            return EXIT_INTERRUPTED
-        named = {key: name for i, name in enumerate(question["answers"], 1) for key in (str(i), name)}
-        if given not in named:
-            print(f"Please answer {', '.join(named)}.")
-            continue
-        answers[question["name"]] = named[given]
-        print(f"{walk(answers).reasons[-1]}\n")
-    guided = walk(answers)
-    print(f"Metrics that matter: {', '.join(guided.metrics)}")
-    print(f"Their verdicts in an audit: {', '.join(map(title, guided.parities))}")
-    return EXIT_OK
-
-
-def _tree(key: str, indent: str = "") -> Iterator[str]:
+def _tree(questions: dict[str, Any], key: str, indent: str = "") -> Iterator[str]:
     """Yield the lines of a question and, indented, of the questions and metrics after each answer."""
-    from benchmark.audit import QUESTIONS
+    from benchmark.audit import PARITIES
 
-    question = QUESTIONS[key]
-    yield indent + question["text"]
-    for name, answer in question["answers"].items():
+    of = {parts[0]: name for name, parts in PARITIES.items() if len(parts) == 1}
+    yield indent + questions[key]["text"]
+    for name, answer in questions[key]["answers"].items():
         yield f"{indent}  {name}: {answer['text']}"
         if "then" in answer:
-            yield from _tree(answer["then"], indent + "    ")
+            yield from _tree(questions, answer["then"], indent + "    ")
         else:
-            yield f"{indent}    -> {', '.join(answer['metrics'])}"
+            verdicts = (of[metric] for metric in answer["metrics"])
+            yield f"{indent}    -> {', '.join(answer['metrics'])} ({', '.join(verdicts)}). {answer['reason']}"

@@ -1,7 +1,7 @@
 r"""Alternation (Alelyani 2021): the influence of an attribute's value on a model's predictions.
 
-``python -m studies.alternation.analysis`` computes ``results/alternation`` anew from the real data, by the rules
-in ``cases.toml``.
+``python -m studies.alternation.analysis`` computes ``results/alternation`` anew from the real data,
+by the rules in ``cases.toml``.
 
 Each row gets another identity, female for male and male for female, and a second prediction. The change of
 each group's predictions, as a difference of means and as a Kullback-Leibler divergence, is the influence of

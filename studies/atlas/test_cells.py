@@ -23,7 +23,7 @@ def test_computing_again_gives_the_committed_cells(data_dir: Path, tmp_path: Pat
     folder, compared = shipped_folder(), 0
     tables, cells = read_tables(folder), read_table(folder / CELLS, CELL_TABLE)
     cells = cells[(cells["repetition"] < FIRST) & (cells["dataset"] != "kdd_census")]
-    for cell in cells.iloc[::5].to_dict("records"):
+    for cell in cells.iloc[::8].to_dict("records"):
         experiment = load_for_run(tables.atlas.experiments[cell["part"]]).experiment  # with what is told
         levels = {"doses" if experiment.doses else "betas": [0.0, cell["beta"]]}
         if experiment.doses and not cell["beta"]:
@@ -48,4 +48,4 @@ def test_computing_again_gives_the_committed_cells(data_dir: Path, tmp_path: Pat
         for metric in CELL_METRICS:
             assert values[metric] == pytest.approx(cell[metric], rel=1e-9, nan_ok=True), (cell, metric)
         compared += 1
-    assert compared >= 4
+    assert compared >= 2

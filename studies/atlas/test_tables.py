@@ -197,6 +197,7 @@ def test_the_manifest_names_versions_data_and_cells(whole: Path) -> None:
     assert 0 < len(cells) <= 50
 
 
+@pytest.mark.nightly
 @pytest.mark.filterwarnings("ignore::DeprecationWarning")  # of a library behind mlcroissant
 def test_programs_read_the_tables_by_their_description(whole: Path) -> None:
     croissant = pytest.importorskip("mlcroissant")

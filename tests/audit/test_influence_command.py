@@ -8,7 +8,6 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from benchmark.audit import LEVELS
 from benchmark.cli import main
 from benchmark.data.table import Table
 
@@ -90,13 +89,6 @@ def test_a_card_of_ones_own(tmp_path: Path, capsys: pytest.CaptureFixture[str]) 
 def test_errors_are_ours(words: tuple[str, ...], capsys: pytest.CaptureFixture[str]) -> None:
     assert influence("--dataset", "compas", *words) == 2
     assert capsys.readouterr().err.startswith("betabench: ")
-
-
-def test_the_help_tells_the_default_levels(capsys: pytest.CaptureFixture[str]) -> None:
-    with pytest.raises(SystemExit):
-        influence("--help")
-    shown = " ".join(capsys.readouterr().out.split())
-    assert "default: " + " ".join(f"{level:g}" for level in LEVELS) in shown
 
 
 def test_no_person_is_on_both_sides(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

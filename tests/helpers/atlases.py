@@ -52,7 +52,7 @@ def alike(technique: str, kind: str, rate: float) -> float:
     return {"none": 0.0, TOLD: 0.05}.get(technique, 0.02)
 
 
-def write_atlas(folder: Path, gain: Gain, *, n_clusters: int = 12, seed: int = 1) -> Path:
+def write_atlas(folder: Path, gain: Gain, *, n_clusters: int = 9, seed: int = 1) -> Path:
     """Write the tables of a world to a folder, and return it."""
     rng = np.random.default_rng(seed)
     means, features = [], []

@@ -14,6 +14,7 @@ from benchmark.statistics.hypothesis_tests import (
     MOST_COUNTED,
     MOST_TRIED,
     POWER,
+    holm,
     sign_flip_bounds,
     sign_flip_interval,
     sign_flip_p_values,
@@ -162,3 +163,9 @@ def test_the_smallest_difference_is_found_in_four_of_five_experiments(n: int, n_
     # Three standard errors of 20,000 experiments are 0.0085. With 8 datasets and 11 tests the sum of two
     # quantiles of t gives 0.78.
     assert (t > scipy.stats.t.ppf(1 - 0.025 / n_tests, n - 1)).mean() == pytest.approx(POWER, abs=0.0085)
+
+
+def test_an_undecided_p_value_weakens_the_others() -> None:
+    """It counts as 1: 0.01 is the smallest of three, so that it is multiplied by 3, and 0.02 by 2."""
+    found = holm(np.array([0.02, np.nan, 0.01]), undecided=True)
+    assert found == pytest.approx([0.04, np.nan, 0.03], nan_ok=True)
