@@ -14,7 +14,7 @@ import pytest
 from matplotlib.collections import QuadMesh
 
 from benchmark.columns import FAILURE_COLUMNS
-from benchmark.errors import ExperimentError, ReportError
+from benchmark.errors import ReportError
 from benchmark.experiment.plan import load_experiment
 from benchmark.runs.finished import SUMMARY_COLUMNS, FinishedRun, read_run
 from benchmark.runs.manifest import PlantedBias, metric_description
@@ -196,13 +196,10 @@ def test_ranks_are_of_numbers_with_as_many_decimals_as_are_printed() -> None:
     assert rank_correlations(finer)["tau_b"].tolist() == [pytest.approx(1 / 3)]
 
 
-def test_a_mapping_with_two_answers_is_refused(tmp_path: Path) -> None:
-    double = '[[published.datasets]]\nname = "compas"\nentry = "adult"\ntechniques = ["zafar_fpr"]\n'
-    shipped = Path(__file__).parents[2] / "experiments" / "paper.toml"
-    path = tmp_path / "double.toml"
-    path.write_text(shipped.read_text(encoding="utf-8") + double, encoding="utf-8")
-    with pytest.raises(ExperimentError, match="two entries repeat 'compas', technique 'zafar_fpr'"):
-        load_experiment(path)
+def test_a_mapping_with_two_answers_is_refused() -> None:
+    twice = [{"name": "a", "entry": entry, "techniques": ["rw"]} for entry in ("x", "y")]
+    with pytest.raises(ValueError, match="two entries repeat 'a', technique 'rw'"):
+        entry_of(datasets=twice)
 
 
 # --------------------------------------------------------------------------------------- a made-up run
