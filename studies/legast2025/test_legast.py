@@ -19,6 +19,7 @@ from benchmark.text.writing import plain_or_packed
 from studies.legast2025 import findings as legast2025
 from studies.papers.comparison_files import (
     compare_folder,
+    entry_of,
     published_path,
     read_published,
     write_comparison,
@@ -40,8 +41,7 @@ def comparison() -> pd.DataFrame:
 
 
 def test_the_published_numbers_are_complete() -> None:
-    entry = load_experiment("legast2025").published
-    assert entry is not None
+    entry = entry_of(load_experiment("legast2025").published)
     published = read_published(published_path(entry))
     assert len(published) == 320
     assert published.groupby(["table", "dataset", "technique", "metric"]).size().tolist() == [10] * 32

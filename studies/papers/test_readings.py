@@ -12,10 +12,8 @@ import pytest
 from matplotlib.axes import Axes
 
 from benchmark.errors import ExperimentError, ReportError
-from benchmark.experiment.plan import load_experiment
 from studies.papers.comparison_files import (
     compare_folder,
-    published_path,
     read_published,
     write_comparison,
 )
@@ -88,9 +86,7 @@ def test_without_a_file_there_is_no_reading(tmp_path: Path) -> None:
 
 
 def test_the_papers_readings_change_what_they_say_and_nothing_else() -> None:
-    entry = load_experiment("paper").published
-    assert entry is not None
-    frame = add_readings(read_published(published_path(entry)), read_readings(SHIPPED)).set_index(list(KEY))
+    frame = add_readings(read_published(SHIPPED), read_readings(SHIPPED)).set_index(list(KEY))
     value = {name: frame[name] for name in ("value", "value_as_read", "value_with_hypotheses")}
 
     def changed(one: str, other: str) -> set[tuple[object, ...]]:
