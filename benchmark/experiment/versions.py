@@ -58,7 +58,7 @@ _PLUGGED_IN = (
 _COMPUTING = ("numpy", "scipy", "scikit-learn", "numba")
 
 NOT_INSTALLED = "not installed"  # text in place of a version
-_MANIFEST = ("betabench", *_COMPUTING, "fairlearn", "pandas", "matplotlib", "networkx", "pydantic")
+_MANIFEST = ("betabench", *_COMPUTING, "fairlearn", "pandas", "matplotlib", "networkx", "pgmpy", "pydantic")
 
 
 def _parsed(path: Path) -> tuple[str, tuple[str, ...], tuple[str, ...]]:

@@ -6,6 +6,7 @@ import hashlib
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
+from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
@@ -13,6 +14,9 @@ from numpy.typing import NDArray
 from benchmark.compiling import compiled
 from benchmark.data.table import CODE_DTYPE, Schema, Table
 from benchmark.errors import NetworkError
+
+if TYPE_CHECKING:
+    from pgmpy.models import DiscreteBayesianNetwork
 
 _SUM_TOLERANCE = 1e-6  # files of other programs hold rounded probabilities
 
@@ -96,6 +100,29 @@ class Network:
         cpts = list(self.cpts)
         cpts[column] = cpt
         return Network(self.schema, self.parents, tuple(cpts))
+
+    def to_pgmpy(self) -> DiscreteBayesianNetwork:
+        """Return the same network as a new pgmpy model, with column and state names."""
+        from pgmpy.factors.discrete import TabularCPD
+        from pgmpy.models import DiscreteBayesianNetwork
+
+        model = DiscreteBayesianNetwork(list(self.edges))
+        model.add_nodes_from(self.schema.names)
+        states = {column.name: list(column.states) for column in self.schema.columns}
+        for i, column in enumerate(self.schema.columns):
+            evidence = [self.schema.columns[p] for p in self.parents[i]]
+            model.add_cpds(
+                TabularCPD(
+                    column.name,
+                    column.cardinality,
+                    self.cpts[i].T,
+                    evidence=[e.name for e in evidence] or None,
+                    evidence_card=[e.cardinality for e in evidence] or None,
+                    state_names={name: states[name] for name in (column.name, *(e.name for e in evidence))},
+                )
+            )
+        model.check_model()
+        return model
 
 
 def state_counts(table: Table, column: int, parents: tuple[int, ...]) -> NDArray[np.int64]:
@@ -203,7 +230,7 @@ def joint_distribution(network: Network, names: Sequence[str]) -> NDArray[np.flo
             "Exact inference involves too many columns",
             expected="at most 52 ancestors of " + ", ".join(names),
             got=str(len(label)),
-            remedy="read its BIF file with pgmpy, and use one of its inference engines",
+            remedy="convert the network with to_pgmpy() and use one of its inference engines",
         )
     operands: list[object] = []
     for i in sorted(relevant):

@@ -1,4 +1,5 @@
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -69,7 +70,11 @@ def test_pgmpy_reads_our_files_and_answers_the_same_queries(tmp_path: Path) -> N
     write_bif(network, tmp_path / "n.bif")
     model = BIFReader(str(tmp_path / "n.bif")).get_model()
     assert sorted(model.edges()) == sorted(network.edges)
-    engine = VariableElimination(model)
+    for given in (model, network.to_pgmpy()):
+        _answers_alike(network, VariableElimination(given))
+
+
+def _answers_alike(network: Network, engine: Any) -> None:
     names = ["x0", "x1", "x4"]
     theirs = engine.query(names, show_progress=False)
     ours = joint_distribution(network, names)

@@ -28,7 +28,6 @@ from benchmark.experiment.plan import Block, plan_blocks
 from benchmark.experiment.store import Store
 from benchmark.seeding import generator
 from tools.performance.prepared_inputs import DATASETS, TECHNIQUES, experiment, prepared
-from tools.performance.sampling import pgmpy_model
 from tools.performance.timing import Row, timed
 
 __all__ = ["GRID", "measure"]
@@ -74,7 +73,7 @@ def _blocks(quick: bool) -> Iterator[Row]:
             frame = data.test.to_frame()
             for repetition, block in enumerate(own[i] for i in chosen):
                 cells = [t for t, _ in block.cells]
-                model = pgmpy_model(data.planted(block.bias, block.level).network)
+                model = data.planted(block.bias, block.level).network.to_pgmpy()
                 seconds, results = timed(partial(_ours, evaluator, store, block, number))
                 note = f"beta {block.level}, repetition {block.repetition}: " + _means(results)
                 yield _row(name, "betabench", len(cells), repetition, seconds, "", note)

@@ -27,7 +27,7 @@ def measure(quick: bool) -> Iterator[Row]:
         (bias,) = data.biases
         network = data.planted(bias, 0.5).network
         n_rows = data.n_train
-        model = pgmpy_model(network)
+        model = network.to_pgmpy()
         contestants: dict[str, Callable[[], Any]] = {
             "betabench": partial(_ours, network, n_rows),
             "betabench, to a data frame": lambda network=network, n=n_rows: _ours(network, n).to_frame(),
@@ -37,30 +37,6 @@ def measure(quick: bool) -> Iterator[Row]:
         drawn = {who: run() for who, run in contestants.items()}
         notes = _compared(network, drawn)
         yield from alternate("sampling", name, contestants, size=n_rows, notes=notes, quick=quick)
-
-
-def pgmpy_model(network: Network) -> Any:
-    """Return the same network as a new pgmpy model, with column and state names."""
-    from pgmpy.factors.discrete import TabularCPD
-    from pgmpy.models import DiscreteBayesianNetwork
-
-    model = DiscreteBayesianNetwork(list(network.edges))
-    model.add_nodes_from(network.schema.names)
-    states = {column.name: list(column.states) for column in network.schema.columns}
-    for i, column in enumerate(network.schema.columns):
-        evidence = [network.schema.columns[p] for p in network.parents[i]]
-        model.add_cpds(
-            TabularCPD(
-                column.name,
-                column.cardinality,
-                network.cpts[i].T,
-                evidence=[e.name for e in evidence] or None,
-                evidence_card=[e.cardinality for e in evidence] or None,
-                state_names={name: states[name] for name in (column.name, *(e.name for e in evidence))},
-            )
-        )
-    model.check_model()
-    return model
 
 
 def _ours(network: Network, n_rows: int) -> Table:
