@@ -190,7 +190,6 @@ def test_a_report_loads_nothing_that_computes_cells() -> None:
         "runs.analysis",
         "report.statistics_files",
         "pages.run_page",
-        "pages.index",
     )
     script = (
         f"import sys, {', '.join(f'benchmark.{module}' for module in modules)}\n"

@@ -8,7 +8,7 @@ from benchmark.cli.common import EXIT_OK, Options
 
 HELP = (
     "show which techniques of a finished run hold up at which level of bias, with intervals and tests. "
-    "It writes tables and an interactive page, FOLDER/report.html, listed in index.html beside FOLDER"
+    "It writes tables and an interactive page, FOLDER/report.html"
 )
 EXAMPLE = "betabench report results/paper"
 
@@ -37,7 +37,6 @@ def add_options(option: Options) -> None:
 
 def execute(options: argparse.Namespace) -> int:
     from benchmark.facts import facts_of
-    from benchmark.pages.index import refresh_index
     from benchmark.pages.run_page import PAGE_NAME
     from benchmark.report.statistics_files import write_statistics
     from benchmark.runs.analysis import folder_statistics
@@ -80,6 +79,4 @@ def execute(options: argparse.Namespace) -> int:
     print_markdown(console, answer)
     if warning:
         say(console, warning, "yellow")
-    if index := refresh_index(page.parent.absolute().parent):
-        say(console, f"All runs beside it: {index}")
     return EXIT_OK

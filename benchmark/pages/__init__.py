@@ -1,1 +1,1 @@
-"""Pages as HTML: a finished run, the atlas, the index of runs, and any Markdown."""
+"""Pages as HTML: a finished run, the atlas, and any Markdown."""

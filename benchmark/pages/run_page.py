@@ -50,7 +50,7 @@ def write_page(facts: Facts, folder: Path) -> Path:
     reading = folder / READING_NAME
     more = {"data": [reading.read_text(encoding="utf-8")]} if reading.is_file() else {}
     known = folder / KNOWN_NAME
-    tabs = {name: _tab(facts, questions, more.get(name, [])) for name, questions in TABS.items()}
+    parts = {name: _part(facts, questions, more.get(name, [])) for name, questions in TABS.items()}
     page = render(
         "run.html",
         title=facts.run.title,
@@ -61,7 +61,7 @@ def write_page(facts: Facts, folder: Path) -> Path:
         frontier=any(scenario.frontier for scenario in facts.scenarios),
         vocabulary=vocabulary(),
         told=any(technique.knows != BLIND for technique in facts.techniques),
-        tabs={name: html for name, html in tabs.items() if html},
+        parts={name: html for name, html in parts.items() if html},
         facts=in_script(facts.model_dump_json()),
         words=in_script(json.dumps(_words(facts), ensure_ascii=False, separators=(",", ":"))),
         scripts=[*map(Markup, programs)],
@@ -73,7 +73,7 @@ def write_page(facts: Facts, folder: Path) -> Path:
     return write_atomically(path, page)
 
 
-def _tab(facts: Facts, questions: Sequence[str], more: Sequence[str]) -> Markup:
+def _part(facts: Facts, questions: Sequence[str], more: Sequence[str]) -> Markup:
     texts = [text for question in questions if (text := render_text(question, facts)).strip()]
     return boxed("\n\n".join([*more, *texts]))
 

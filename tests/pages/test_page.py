@@ -178,6 +178,6 @@ def test_how_a_file_was_read_stands_among_the_data(facts: Facts, tmp_path: Path)
     told = "## How a.csv was read\n\n| Column | Read as |\n| :-- | :-- |\n| <script>x | number |\n"
     (tmp_path / run_page.READING_NAME).write_text(told, encoding="utf-8")
     page = run_page.write_page(facts, tmp_path).read_text(encoding="utf-8")
-    panel = page.partition('id="panel-data"')[2].partition('role="tabpanel"')[0]
+    panel = page.partition('<details id="data"')[2].partition("</details>")[0]
     assert "How a.csv was read" in panel
     assert "&lt;script&gt;x" in panel

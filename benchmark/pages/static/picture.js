@@ -197,10 +197,12 @@ function drawPicture(chosen) {
   const [element, now] = [$("picture"), withAcross(chosen)];
   if (!element.clientWidth) return;
   $("picture-title").textContent = `${titleOf(now.metric)} and accuracy, ${levelText(now.at)}`;
-  const look = isDark() ? DARK : LIGHT;
+  const look = darkColors.matches ? DARK : LIGHT;
   const { data, layout } = pictureOf(now, look, element.clientWidth, element.clientHeight);
   const isNew = !element.on;
-  Plotly.react(element, data, layout, { displayModeBar: false });
+  const filename = `${facts.run.name}_${now.scenario.file}_${now.metric}_${now.at}`;
+  const toImageButtonOptions = { format: "svg", filename };
+  Plotly.react(element, data, layout, { displaylogo: false, modeBarButtons: [["toImage"]], toImageButtonOptions });
   if (!isNew) return;
   element.on("plotly_click", ({ points }) => {
     const [technique, at] = points[0].customdata ?? [];
@@ -208,24 +210,11 @@ function drawPicture(chosen) {
   });
 }
 
-// The picture for a file: on white paper, with a heading.
-function savePicture(format) {
-  const now = withAcross(current());
-  const [width, height] = [960, 640];
-  const { data, layout } = pictureOf(now, LIGHT, width, height);
-  const text = plain(`${facts.run.name}: ${now.scenario.heading}, ${levelText(now.at)}`);
-  const title = { text, font: { size: 14 }, x: 0.02, xanchor: "left" };
-  const more = { title, margin: { ...MARGIN, t: MARGIN.t + 32 }, height: height + 32 };
-  const filename = fileName(now.scenario.file, now.metric, now.at);
-  const size = { width, height: height + 32, scale: format === "png" ? 3 : 1 };
-  return Plotly.downloadImage({ data, layout: { ...layout, ...more } }, { format, filename, ...size });
-}
-
 fromFragment(location.hash.slice(1));
 listen();
 draw();
 addEventListener("DOMContentLoaded", () => {
-  // It follows its place: a window that grows, a tab that is shown.
+  // It follows its place: a window that grows.
   new ResizeObserver(() => drawPicture(current())).observe($("picture"));
   drawPicture(current());
   document.documentElement.dataset.ready = "";

@@ -1,4 +1,4 @@
-// The sentence, the table of techniques and levels of bias, the table of the chosen level, and its file.
+// The sentence, the table of techniques and levels of bias, and the table of the chosen level.
 
 // The name of a technique, with its role if it has one.
 const nameOf = ({ short, role }) => [
@@ -130,39 +130,4 @@ function drawLevel(now) {
     body.push(make("tr", { class: "constant" }, title, ...cells));
   }
   $("level").tBodies[0].replaceChildren(...body);
-}
-
-const fileName = (...parts) => [facts.run.name, ...parts].join("_").replace(/[^\w.-]+/g, "_");
-
-// The rows of the chosen level as their facts have them: a column for each number, flag and code.
-function downloadCsv() {
-  const now = current();
-  const flat = (value, key) => {
-    if (value === null || typeof value !== "object") return [[key, value]];
-    if (Array.isArray(value)) return [[key, value.map((item) => item.code ?? item).join(" ")]];
-    if ("code" in value) return [[key, value.code]];
-    return Object.entries(value).flatMap(([name, inner]) => flat(inner, `${key}_${name}`));
-  };
-  const { dataset, bias, classifier, test, file } = now.scenario;
-  const level = facts.run.level_name;
-  const where = Object.entries({ dataset, bias, classifier, test, [level]: now.at, goal: now.goal });
-  const numbers = ({ technique, number, numberChange }) => ({ technique, value: number, change: numberChange });
-  const listed = now.answers?.levels[now.levels.indexOf(now.at)].techniques.filter((row) => isShown(now, row));
-  const standings = listed ?? rowsAt(now, now.at).map(numbers);
-  const rows = standings.map((standing) => {
-    return new Map([...where, ...Object.entries(standing).flatMap(([key, value]) => flat(value, key))]);
-  });
-  const head = [...new Set(rows.flatMap((row) => [...row.keys()]))];
-  const cell = (value) => {
-    // A spreadsheet computes a text that begins like a formula.
-    const text = typeof value === "string" && /^'*[=+\-@\t\r]/.test(value) ? `'${value}` : String(value ?? "");
-    return /[",\n\r]/.test(text) ? `"${text.replace(/"/g, '""')}"` : text;
-  };
-  const table = [head, ...rows.map((row) => head.map((key) => row.get(key)))];
-  const text = table.map((cells) => `${cells.map(cell).join(",")}\n`).join("");
-  const href = URL.createObjectURL(new Blob([text], { type: "text/csv" }));
-  const download = `${fileName(file, now.goal, level, now.at)}.csv`;
-  const link = make("a", { href, download });
-  link.click();
-  setTimeout(() => URL.revokeObjectURL(link.href), 1000);
 }

@@ -1,9 +1,8 @@
-// The view: the facts and words of the page, what is chosen, the link with the choices, tabs and colors.
+// The view: the facts and words of the page, what is chosen, and the link with the choices.
 
 const [facts, words] = ["facts", "words"].map((id) => JSON.parse($(id).textContent));
 
 const ACCURACY = "accuracy";
-const TABS = [...document.querySelectorAll("[role=tab]")].map((tab) => tab.id.slice("tab-".length));
 const titles = new Map(Object.entries(words.titles));
 const techniques = new Map(facts.techniques.map((technique) => [technique.name, technique]));
 // What techniques are told about the bias.
@@ -32,7 +31,7 @@ function share(value) {
 
 // ------------------------------------------------------------------------------- what is chosen
 
-const CHOICES = ["tab", "colors", "goal", "metric", "at", "knows", "technique"];
+const CHOICES = ["goal", "metric", "at", "knows", "technique"];
 const AXES = ["dataset", "bias", "classifier", "test"];
 let state = { scenario: 0 };
 
@@ -116,7 +115,7 @@ function toFragment() {
   const now = current();
   const parts = new URLSearchParams();
   if (state.scenario) for (const axis of AXES) parts.set(axis, now.scenario[axis]);
-  const usual = { ...now.usual, at: String(now.usual.at), tab: TABS[0], goal: now.scenario.answers[0]?.goal };
+  const usual = { ...now.usual, at: String(now.usual.at), goal: now.scenario.answers[0]?.goal };
   for (const name of CHOICES) if (state[name] && state[name] !== usual[name]) parts.set(name, state[name]);
   return parts.toString();
 }
@@ -128,14 +127,11 @@ function fromFragment(fragment) {
   const i = facts.scenarios.findIndex((scenario) => axes.every((axis) => parts.get(axis) === scenario[axis]));
   state = { scenario: Math.max(0, i) };
   for (const name of CHOICES) state[name] = parts.get(name) ?? "";
-  if (!TABS.includes(state.tab)) state.tab = TABS[0];
-  if (!["light", "dark"].includes(state.colors)) state.colors = "";
 }
 
-// ----------------------------------------------------------------------------------- tabs and page
+// ----------------------------------------------------------------------------------------- the page
 
-const systemColors = matchMedia("(prefers-color-scheme: dark)");
-const isDark = () => (state.colors ? state.colors === "dark" : systemColors.matches);
+const darkColors = matchMedia("(prefers-color-scheme: dark)");
 
 function fillSelect(id, options, chosen) {
   const made = options.map(([value, title]) => make("option", { value, selected: value === chosen }, title));
@@ -153,21 +149,9 @@ function drawChoices(now) {
   $("knows").parentElement.hidden = STATES.length < 2;
   const named = now.scenario.techniques.map((technique) => [technique, titles.get(technique)]);
   fillSelect("technique", [["", "all"], ...named], now.technique ?? "");
-  $("colors").value = state.colors;
-}
-
-function showTab() {
-  for (const name of TABS) {
-    const chosen = name === state.tab;
-    $(`panel-${name}`).hidden = !chosen;
-    $(`tab-${name}`).setAttribute("aria-selected", String(chosen));
-    $(`tab-${name}`).tabIndex = chosen ? 0 : -1;
-  }
 }
 
 function draw() {
-  document.documentElement.dataset.theme = isDark() ? "dark" : "light";
-  showTab();
   const now = current();
   drawChoices(now);
   drawTables(now);
@@ -182,47 +166,18 @@ function change(changes) {
   history.replaceState(null, "", fragment ? `#${fragment}` : location.pathname + location.search);
 }
 
-function copy(text, what) {
-  const tell = (how) => ($("said").textContent = `${what} ${how}`);
-  navigator.clipboard.writeText(text).then(() => tell("copied"), () => tell("not copied: the browser forbids it"));
-}
-
 function listen() {
-  $("colors").addEventListener("change", ({ target }) => change({ colors: target.value }));
   $("choices").addEventListener("change", ({ target: { id, value } }) => {
     // Another goal has its own metric.
     change(id === "scenario" ? { scenario: Number(value) } : { [id]: value, ...(id === "goal" && { metric: "" }) });
   });
-  $("copy-link").addEventListener("click", () => copy(location.href, "Link"));
-  for (const block of document.querySelectorAll("main pre")) {
-    const button = make("button", { type: "button", class: "copy" }, "Copy these lines");
-    button.addEventListener("click", () => copy(block.textContent, "Text"));
-    block.before(button);
-  }
-  for (const button of document.querySelectorAll("[data-format]")) {
-    button.addEventListener("click", () => savePicture(button.dataset.format));
-  }
-  $("csv").addEventListener("click", downloadCsv);
   $("matrix").addEventListener("click", ({ target }) => {
     const cell = target.closest("[data-at], [data-technique]");
     if (cell) choose(cell, current());
-  });
-  const tablist = document.querySelector("[role=tablist]");
-  tablist.addEventListener("click", ({ target }) => {
-    const tab = target.closest("[role=tab]");
-    if (tab) change({ tab: tab.id.slice("tab-".length) });
-  });
-  tablist.addEventListener("keydown", (event) => {
-    const here = TABS.indexOf(state.tab);
-    const to = { ArrowRight: here + 1, ArrowLeft: here - 1, Home: 0, End: TABS.length - 1 }[event.key];
-    if (to === undefined) return;
-    event.preventDefault();
-    change({ tab: TABS[(to + TABS.length) % TABS.length] });
-    $(`tab-${state.tab}`).focus();
   });
   addEventListener("hashchange", () => {
     fromFragment(location.hash.slice(1));
     draw();
   });
-  systemColors.addEventListener("change", draw);
+  darkColors.addEventListener("change", draw);
 }
