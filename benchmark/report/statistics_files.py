@@ -7,7 +7,7 @@ from benchmark.facts import Facts, facts_of
 from benchmark.figures import Drawing
 from benchmark.pages.run_page import write_page
 from benchmark.runs.analysis import RunStatistics
-from benchmark.tables.layout import write_tables
+from benchmark.tables.layout import write_table
 from benchmark.tables.techniques import Numbers, techniques_table
 from benchmark.text.writing import FORMATS_WRITTEN, SIX_DIGITS, csv_text, write_atomically
 from benchmark.wording import render, vocabulary
@@ -38,7 +38,6 @@ def write_statistics(
     begins.
     """
     numbers = Numbers.of_statistics(statistics)
-    tables = [techniques_table(numbers, columns)]
     say("writing tables")
     contents = {
         output / f"{name}.csv": csv_text(frame, SIX_DIGITS) for name, frame in statistics.frames.items()
@@ -50,7 +49,7 @@ def write_statistics(
         output / "details.md": render("details", facts),
     }
     written = [write_atomically(path, text) for path, text in contents.items()]
-    written += write_tables(output / "tables", tables, numbers.notes)
+    written += write_table(output / "tables", techniques_table(numbers, columns), numbers.notes)
     drawings: list[Drawing] = []
     if figures:  # matplotlib is loaded only when something is drawn
         from benchmark.figures.lists import statistics_figures

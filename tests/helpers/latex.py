@@ -6,15 +6,14 @@ import re
 from collections.abc import Sequence
 
 from benchmark.tables.layout import Row, Table
-from benchmark.tables.techniques import Numbers, paper_tables, techniques_table
+from benchmark.tables.techniques import Numbers, techniques_table
 from tests.helpers.made_up_runs import (
     Run,
 )
 
 
-def tables_of(run: Run) -> dict[str, Table]:
-    numbers = Numbers.of_run(run.frames)
-    return {table.name: table for table in (techniques_table(numbers), *paper_tables(numbers))}
+def table_of(run: Run) -> Table:
+    return techniques_table(Numbers.of_run(run.frames))
 
 
 def rows_of(table: Table, block: int) -> Sequence[Row]:

@@ -1,26 +1,28 @@
-"""Tables: the paper's layout, one table of all techniques, and markup that holds together."""
+"""The table of all techniques: its numbers and marks, and markup that holds together."""
 
 from __future__ import annotations
 
 import csv
 import io
-import math
+import json
 import re
+from collections.abc import Callable
 from dataclasses import replace
 
 import pandas as pd
 import pytest
 
 from benchmark.errors import UnknownNameError
+from benchmark.runs.analysis import folder_statistics
 from benchmark.runs.manifest import MetricDescription
-from benchmark.tables.layout import Table
+from benchmark.runs.report_frames import by_rows
+from benchmark.tables.layout import Row, Table
 from benchmark.tables.techniques import Numbers, techniques_table
-from tests.helpers.latex import check_latex, rows_of, tables_of
+from tests.helpers.latex import check_latex, rows_of, table_of
 from tests.helpers.made_up_runs import (
     ADULT,
     BETAS,
     DUTCH,
-    METRICS,
     SHARES,
     TECHNIQUES,
     Run,
@@ -29,127 +31,34 @@ from tests.helpers.made_up_runs import (
     many_techniques,
     sample_run,
 )
+from tests.helpers.statistics_folder import write_folder
 
 FORMS = (Table.to_csv, Table.to_markdown, Table.to_latex)
 
 
 @pytest.fixture(scope="module")
 def run() -> Run:
-    return sample_run(shares=True)
+    return sample_run(shares=True, repetitions=8)
 
 
 @pytest.fixture(scope="module")
-def tables(run: Run) -> dict[str, Table]:
-    return tables_of(run)
+def table(run: Run) -> Table:
+    return table_of(run)
 
 
 def notes_of(run: Run) -> str:
     return Numbers.of_run(run.frames).notes
 
 
-def test_all_of_the_papers_tables_are_there(tables: dict[str, Table]) -> None:
-    assert list(tables) == [
-        "techniques",
-        "table2_baseline",
-        "table3_preprocessing",
-        "table4_repair",
-        "table5_baseline",
-        "table6_preprocessing",
-        "table7_repair",
-    ]
-
-
-def test_tables_in_the_papers_shape_belong_to_its_experiment(run: Run) -> None:
-    assert [*tables_of(replace(run, description=changed(run.description, published=None)))] == ["techniques"]
-
-
-@pytest.mark.parametrize(
-    ("protocol", "words"),
-    [
-        ({}, "± half of the 95 % Student-t interval."),
-        ({"holdout": 0.3}, "± half of the 95 % Student-t interval."),  # samples of a network
-        ({"train": "data", "holdout": 0.3}, "± half of the 95 % interval of Nadeau and Bengio, which allows"),
-        ({"train": "data", "holdout": 0.5}, "± half of the 95 % interval of Nadeau and Bengio, which allows"),
-    ],
-)
-def test_notes_name_the_interval_that_was_computed(protocol: dict[str, object], words: str) -> None:
-    run = sample_run(datasets=(DUTCH,), betas=(0.0, 1.0), repetitions=3, techniques=TECHNIQUES[:2])
-    run = replace(run, description=changed(run.description, **protocol))
-    for table in tables_of(run).values():
-        assert words in table.note, table.name
-    assert words in notes_of(run)
-    once = sample_run(datasets=(DUTCH,), betas=(0.0, 1.0), repetitions=1, techniques=TECHNIQUES[:2])
-    assert "±" not in "".join(table.note for table in tables_of(once).values())
-
-
-def test_tables_2_and_5_have_a_row_per_beta_and_a_group_per_dataset(tables: dict[str, Table]) -> None:
-    betas = ["0.00", "0.25", "0.50", "0.75", "1.00"]
-    for name, columns, rows in (
-        ("table2_baseline", ("Disc.", "Acc.", "Accepted"), [*betas, "Best constant answer"]),
-        ("table5_baseline", ("Over.", "Under."), betas),
-    ):
-        table = tables[name]
-        groups = ("Adult", "COMPAS (leaky)", "Dutch (embedded)")
-        assert table.columns == tuple((group, column) for group in groups for column in columns)
-        assert [row.names[-1] for row in rows_of(table, 0)] == rows
-        assert {len(row.cells) for row in rows_of(table, 0)} == {3 * len(columns)}
-
-
-def test_the_baseline_is_each_datasets_own(run: Run, tables: dict[str, Table]) -> None:
-    cells = rows_of(tables["table2_baseline"], 0)[2].cells
-    baselines = (("adult", "drop_sensitive"), ("compas_leaky", "drop_sensitive"), ("dutch:embedded", "none"))
-    means = run.results.groupby(["dataset", "technique", "level", "metric"])["value"].mean()
-    expected = [means[dataset, technique, 0.5, "discrimination"] for dataset, technique in baselines]
-    assert [cell.mean for cell in cells[::3]] == pytest.approx(expected)
-    assert "Baseline, Adult with c45: Sensitive feature dropped." in notes_of(run)
-
-
-@pytest.mark.parametrize(
-    ("name", "groups"),
-    [
-        ("table3_preprocessing", ("Massaging", "Reweighing", "Uniform sampling", "Preferential sampling")),
-        ("table7_repair", ("Repair 0.25", "Repair 0.50", "Repair 0.75")),
-    ],
-)
-def test_technique_tables_have_a_block_of_betas_per_dataset(
-    tables: dict[str, Table], name: str, groups: tuple[str, ...]
-) -> None:
-    table = tables[name]
-    assert (table.block_names, table.row_names) == (("Dataset",), ("β",))
-    assert tuple(dict.fromkeys(group for group, _ in table.columns)) == groups
-    assert [*table.blocks] == ["Adult", "COMPAS (leaky)", "Dutch (embedded)"]
-    with_accuracy = name == "table3_preprocessing"
-    assert all(len(rows) == len(BETAS) + with_accuracy for rows in table.blocks.values())
-    for row in (row for rows in table.blocks.values() for row in rows):
-        assert len(row.cells) == (3 if with_accuracy else 2) * len(groups)
-
-
-def test_missing_techniques_leave_their_columns_out() -> None:
-    tables = tables_of(sample_run(techniques=(TECHNIQUES[0], TECHNIQUES[3]), repetitions=2))
-    assert {group for group, _ in tables["table3_preprocessing"].columns} == {"Reweighing"}
-    assert "table4_repair" not in tables
-    assert {group for group, _ in tables["table2_baseline"].columns} == {"Dutch (embedded)"}
-
-
-def test_a_run_of_one_metric_of_a_pair_shows_that_one() -> None:
-    tables = tables_of(sample_run(metrics=METRICS[:1], repetitions=2))
-    assert {heading for _, heading in tables["table2_baseline"].columns} == {"Disc."}
-    assert "table5_baseline" not in tables
-
-
-# ---------------------------------------------------------------------------------- all techniques, one table
-
-
-def test_the_table_of_techniques_has_all_of_them_at_each_level(run: Run, tables: dict[str, Table]) -> None:
-    table = tables["techniques"]
+def test_all_techniques_stand_at_each_level_above_the_best_constant_answer(run: Run, table: Table) -> None:
     assert table.columns == (("", "Disc."), ("", "Acc."), ("", "Accepted"))
     assert [rows[0].names[:2] for rows in [*table.blocks.values()][:6]] == [
         *(("Adult", f"{beta:g}") for beta in BETAS),
         ("COMPAS (leaky)", "0"),
     ]
     assert [*table.blocks][1] == "Adult, β = 0.25"
+    titles = [technique.title for technique in TECHNIQUES]
     for rows in table.blocks.values():
-        titles = [technique.title for technique in TECHNIQUES]
         assert [row.names[2:] for row in rows] == [*((t,) for t in titles), ("Best constant answer",)]
     first = rows_of(table, 0)[0].cells
     own = run.results.query("dataset == 'adult' and technique == 'none' and level == 0")
@@ -157,114 +66,91 @@ def test_the_table_of_techniques_has_all_of_them_at_each_level(run: Run, tables:
     assert [cell.mean for cell in first[:2]] == pytest.approx([means["discrimination"], means["accuracy"]])
     names = ("accepted", "accepted_deprived", "accepted_favored")
     assert first[2].text == " / ".join(f"{100 * means[name]:.0f} %" for name in names)
-
-
-def test_the_constant_answer_is_the_more_frequent_outcome(run: Run, tables: dict[str, Table]) -> None:
-    rows = [rows[-1] for rows in [*tables["techniques"].blocks.values()][:: len(BETAS)]]
-    constants = [row.cells[1].mean for row in rows]
+    constants = [rows[-1].cells[1].mean for rows in [*table.blocks.values()][:: len(BETAS)]]
     assert constants == pytest.approx([37155 / 48842, 3283 / 6150, 31657 / 60420])
-    assert [row.cells[2].text[:5] for row in rows] == ["0 % /", "100 %", "0 % /"]
 
 
-def test_without_counts_of_the_test_rows_nothing_is_said_of_constant_answers(run: Run) -> None:
-    datasets = tuple(replace(dataset, test_groups=None) for dataset in run.description.datasets)
-    unknown = replace(run, description=changed(run.description, datasets=datasets))
-    tables = tables_of(unknown)
-    assert rows_of(tables["techniques"], 0)[-1].names[2:] == (TECHNIQUES[-1].title,)
-    assert {c.text for c in rows_of(tables["table2_baseline"], 0)[-1].cells} == {""}
+@pytest.mark.parametrize(
+    ("protocol", "words"),
+    [
+        ({"holdout": 0.3}, "± half of the 95 % Student-t interval."),  # samples of a network
+        ({"train": "data", "holdout": 0.3}, "± half of the 95 % interval of Nadeau and Bengio, which allows"),
+    ],
+)
+def test_notes_name_the_interval_that_was_computed(protocol: dict[str, object], words: str) -> None:
+    run = sample_run(datasets=(DUTCH,), betas=(0.0, 1.0), repetitions=3, techniques=TECHNIQUES[:2])
+    run = replace(run, description=changed(run.description, **protocol))
+    assert words in table_of(run).note
+    assert words in notes_of(run)
+    once = table_of(sample_run(datasets=(DUTCH,), betas=(0.0,), repetitions=1, techniques=TECHNIQUES[:2]))
+    assert "±" not in once.note + once.to_markdown()
 
 
-def test_the_best_of_a_column_is_bold_by_its_distance_to_the_ideal(run: Run) -> None:
+def test_the_best_of_a_column_is_bold_by_its_distance_to_the_ideal_and_minus_zero_is_zero(run: Run) -> None:
     near = run.results["technique"].eq("repair_0.25") & run.results["metric"].eq("discrimination")
     # Fair on average, and in no single sample.
     either = (-1.0) ** run.results["repetition"] * 0.6
-    for values, best in ((1e-4, True), (either, False)):
+    for values, best in ((-1e-4, True), (either, False)):
         own = replace(run, results=run.results.assign(value=run.results["value"].mask(near, values)))
-        table = tables_of(own)["techniques"]
+        table = table_of(own)
         cells = {row.names[-1]: row.cells for row in rows_of(table, 2)}
         assert abs(cells["Repair 0.25"][0].mean) < 1e-3
         assert cells["Repair 0.25"][0].best is best
         assert any(row[0].best for row in cells.values())
-    assert "**0.000**" in table.to_markdown() or r"\mathbf" in table.to_latex()
+        assert "-0.000" not in table.to_markdown() + table.to_latex()
+        assert ("**0.000**" in table.to_markdown()) == best
 
 
-def test_what_is_of_no_use_is_marked_and_never_the_best(run: Run, tables: dict[str, Table]) -> None:
-    marks = {row.names[-1]: row.cells[1].mark for row in rows_of(tables["techniques"], len(BETAS) - 1)}
+def test_what_is_of_no_use_is_marked_and_never_the_best(run: Run, table: Table) -> None:
+    marks = {row.names[-1]: row.cells[1].mark for row in rows_of(table, len(BETAS) - 1)}
     assert marks["No technique"] == "†", "an accuracy of .717 at β = 1"
     assert marks["Uniform sampling"] == ""
     refusing = run.results["technique"].eq("massaging") & run.results["metric"].isin(
         ["discrimination", *(metric.name for metric in SHARES)]
     )
     refused = replace(run, results=run.results.assign(value=run.results["value"].mask(refusing, 0)))
-    table = tables_of(refused)["techniques"]
-    for cell in rows_of(table, 0)[2].cells[:2]:
+    refusal = table_of(refused)
+    for cell in rows_of(refusal, 0)[2].cells[:2]:
         assert (cell.mark, cell.best) == ("‡", False)
-    assert r"\ddag{}" in table.to_latex()
+    assert r"\ddag{}" in refusal.to_latex()
     for sign in "‡†¶+*":
         assert re.search(rf"(?m)^{re.escape(sign)}[ :]", notes_of(refused))
+
+
+def test_cells_without_a_value_say_so_and_csv_has_six_digits(run: Run, table: Table) -> None:
+    at_one = rows_of(table, 3 * len(BETAS) - 1)  # of Dutch, where sampling failed
+    gone = {row.names[-1]: row.cells[0] for row in at_one}["Uniform sampling"]
+    assert (gone.mark, gone.text) == ("*", None)
+    assert "–<sup>\\*</sup>" in table.to_markdown()
+    assert r"--\textsuperscript{{*}}" in table.to_latex()
+    rows = list(csv.reader(io.StringIO(table.to_csv())))
+    assert rows[0][:5] == ["Dataset", "β", "Technique", "Disc.", "Disc. ±"]
+    assert float(rows[1][3]) == pytest.approx(rows_of(table, 0)[0].cells[0].mean, rel=1e-5)
+    assert [row[3] for row in rows if row[:3] == ["Dutch (embedded)", "1", "Uniform sampling"]] == [""]
 
 
 def test_columns_and_techniques_can_be_chosen(run: Run) -> None:
     numbers = Numbers.of_run(run.frames)
     table = techniques_table(numbers, ["accepted", "underestimation"], ["massaging", "none"])
     assert [heading for _, heading in table.columns] == ["Accepted", "Under."]
-    assert [row.names[-1] for row in rows_of(table, 0)] == ["Massaging", "No technique"]
+    assert [row.names[-1] for row in rows_of(table, 0)[:2]] == ["Massaging", "No technique"]
     for columns, techniques, wrong in ((["acuracy"], [], "accuracy"), ([], ["masaging"], "massaging")):
         with pytest.raises(UnknownNameError, match=f"did you mean '{wrong}'"):
             techniques_table(numbers, columns, techniques)
-
-
-def test_a_run_without_the_metrics_of_goals_shows_its_first_ones() -> None:
     more = tuple(MetricDescription(f"m{i}", f"Metric {i}") for i in range(6))
-    run = sample_run(techniques=TECHNIQUES[:1], repetitions=2)
     copies = [run.results[run.results["metric"] == "accuracy"].assign(metric=f"m{i}") for i in range(6)]
     own = Run(pd.concat(copies), run.failures, changed(run.description, metrics=more, headline=()))
-    assert [heading for _, heading in tables_of(own)["techniques"].columns] == [
-        f"Metric {i}" for i in range(4)
-    ]
+    assert [heading for _, heading in table_of(own).columns] == [f"Metric {i}" for i in range(4)]
 
 
-def test_cells_without_a_value_say_so(tables: dict[str, Table], run: Run) -> None:
-    markdown = tables["table3_preprocessing"].to_markdown()
-    assert markdown.count("–<sup>\\*</sup>") == 4
-    assert r"--\textsuperscript{{*}}" in tables["table3_preprocessing"].to_latex()
-    cell = rows_of(tables["table6_preprocessing"], 2)[0].cells[0]
-    assert math.isfinite(cell.mean)
-    assert cell.mark == "*"
-    assert rows_of(tables["table3_preprocessing"], 2)[0].cells[0].mark == ""
-    some = run.results.query("not (technique == 'reweighing' and level == 0.5 and dataset == 'adult')")
-    rows = rows_of(tables_of(replace(run, results=some))["table3_preprocessing"], 0)
-    assert rows[2].cells[3].text == ""
-
-
-def test_a_single_repetition_has_no_interval() -> None:
-    table = tables_of(sample_run(repetitions=1))["table2_baseline"]
-    assert "±" not in table.to_markdown()
-    assert r"\pm" not in table.to_latex()
-
-
-def test_csv_holds_six_digits_and_nothing_for_gaps(tables: dict[str, Table]) -> None:
-    table = tables["table3_preprocessing"]
-    rows = list(csv.reader(io.StringIO(table.to_csv())))
-    assert rows[0][:4] == ["Dataset", "β", "Massaging Disc.", "Massaging Disc. ±"]
-    assert len(rows) == 1 + 3 * 6
-    assert float(rows[1][2]) == pytest.approx(rows_of(table, 0)[0].cells[0].mean, rel=1e-5)
-    assert rows[-2][:2] == ["Dutch (embedded)", "1.00"]
-    assert rows[-2][-5:] == [""] * 5
-
-
-def test_minus_zero_is_zero() -> None:
-    run = sample_run(techniques=TECHNIQUES[:1], datasets=(DUTCH,), betas=(0.0,), repetitions=2)
-    table = tables_of(replace(run, results=run.results.assign(value=-1e-9)))["table2_baseline"]
-    assert "-0.000" not in table.to_markdown() + table.to_latex()
-
-
-def test_notes_name_data_seed_and_versions(run: Run) -> None:
+def test_notes_name_data_seed_baselines_and_versions(run: Run) -> None:
     better = replace(ADULT, notes=("the deprived group is better off by 0.100.",))
     described = changed(run.description, datasets=(better, *run.description.datasets[1:]))
+    notes = notes_of(replace(run, description=described))
     for part in (
-        "Mean of 30 repetitions",
+        "Mean of 8 repetitions",
         "Adult: tested on real data",
+        "Baseline, Adult with c45: Sensitive feature dropped.",
         "5d0c5d0c5d0c",
         "EMBEDDED NETWORK, NOT REAL DATA",
         "Note, Adult: the deprived group is better off by 0.100.",
@@ -272,26 +158,17 @@ def test_notes_name_data_seed_and_versions(run: Run) -> None:
         "seed 42",
         "numpy 2.4.6",
     ):
-        assert part in notes_of(replace(run, description=described))
+        assert part in notes
 
 
-def test_every_table_of_embedded_data_says_so_in_every_form(tables: dict[str, Table]) -> None:
-    for table in tables.values():
-        assert "not real data" in table.caption
-        for form in FORMS:
-            assert "Dutch (embedded)" in form(table)
-
-
-def test_tables_of_real_data_do_not_speak_of_embedding() -> None:
-    for table in tables_of(sample_run(datasets=(ADULT,), repetitions=2)).values():
-        assert not any("embedded" in form(table).lower() for form in FORMS)
-
-
-def test_markdown_rows_have_one_entry_per_column(tables: dict[str, Table]) -> None:
-    for table in tables.values():
-        rows = [line for line in table.to_markdown().splitlines() if line.startswith("|")]
-        widths = {len(re.findall(r"(?<!\\)\|", row)) for row in rows}
-        assert widths == {1 + len(table.row_names) + len(table.columns)}
+@pytest.mark.parametrize("form", FORMS)
+def test_embedded_data_are_called_so_in_every_form_and_real_data_are_not(
+    form: Callable[[Table], str], table: Table
+) -> None:
+    assert "not real data" in table.caption
+    assert "Dutch (embedded)" in form(table)
+    real = sample_run(datasets=(ADULT,), betas=(0.0,), repetitions=2)
+    assert "embedded" not in form(table_of(real)).lower()
 
 
 NASTY = r"[R&D]_100%#{x}~^\$<a|b>*β…漢"
@@ -300,24 +177,64 @@ NASTY = r"[R&D]_100%#{x}~^\$<a|b>*β…漢"
 def nasty_run() -> Run:
     nasty = made_up_technique("massaging", NASTY)
     dataset = replace(DUTCH, title=NASTY, entry=replace(DUTCH.entry, baseline="massaging"), warning=NASTY)
-    run = sample_run(techniques=(nasty, *TECHNIQUES[3:5]), datasets=(dataset, ADULT), repetitions=2)
-    return replace(run, failures=run.failures.assign(reason=NASTY))
+    return sample_run(techniques=(nasty, *TECHNIQUES[3:5]), datasets=(dataset, ADULT), repetitions=2)
 
 
-@pytest.mark.parametrize("make", [sample_run, nasty_run, lambda: sample_run(techniques=many_techniques(25))])
-def test_latex_holds_together(make: object) -> None:
-    for table in tables_of(make()).values():  # type: ignore[operator]
-        check_latex(table.to_latex())
+@pytest.mark.parametrize(
+    "make", [nasty_run, lambda: sample_run(techniques=many_techniques(25), repetitions=2)]
+)
+def test_markup_holds_together(make: Callable[[], Run]) -> None:
+    table = table_of(make())
+    latex = table.to_latex()
+    check_latex(latex)
+    lines = [line for line in table.to_markdown().splitlines() if line.startswith("|")]
+    assert {len(re.findall(r"(?<!\\)\|", line)) for line in lines} == {
+        1 + len(table.row_names) + len(table.columns)
+    }
+    assert "<a" not in table.to_markdown()
+    if len(table.blocks) == 3 * len(BETAS):  # tall tables become a float for each block
+        assert latex.count(r"\begin{table}") == len(table.blocks)
+        assert r"not real data): Dutch (embedded), $\beta$ = 0.5}" in latex
 
 
-def test_nasty_names_survive_markdown() -> None:
-    table = tables_of(nasty_run())["table3_preprocessing"]
-    rows = [line for line in table.to_markdown().splitlines() if line.startswith("|")]
-    assert len({len(re.findall(r"(?<!\\)\|", row)) for row in rows}) == 1
-    assert "&lt;a" in rows[0]
+# ----------------------------------------------------------------------------------- several learners
 
 
-def test_tall_tables_become_a_float_per_block() -> None:
-    latex = tables_of(sample_run(techniques=many_techniques(25)))["techniques"].to_latex()
-    assert latex.count(r"\begin{table}") == 3 * len(BETAS)
-    assert r"not real data): Dutch (embedded), $\beta$ = 0.5}" in latex
+def test_techniques_of_several_learners_stand_in_one_block_each_beside_its_own_baseline(
+    tmp_path_factory: pytest.TempPathFactory,
+) -> None:
+    """The second learner is fairer and more accurate, and tried fewer techniques."""
+    folder = write_folder(tmp_path_factory.mktemp("run"))
+    results = pd.read_csv(folder / "results.csv")
+    other = results[results["technique"].isin(["none", "reweighing"])].assign(classifier="forest")
+    other.loc[other["metric"] == "discrimination", "value"] -= 0.2
+    other.loc[other["metric"] == "accuracy", "value"] += 0.05
+    pd.concat([results, other]).to_csv(folder / "results.csv", index=False)
+    manifest = json.loads((folder / "manifest.json").read_text())
+    manifest["experiment"]["classifiers"].append({"classifier": "forest", "name": "forest"})
+    (folder / "manifest.json").write_text(json.dumps(manifest))
+    statistics = folder_statistics(folder)
+    table = techniques_table(Numbers.of_statistics(statistics))
+    assert [heading for heading, _ in by_rows(statistics.scenarios)] == ["one", "two"]
+    assert table.row_names == ("Technique", "Learner")
+
+    def of_block(*names: str) -> dict[tuple[str, ...], Row]:
+        rows = [row for rows in table.blocks.values() for row in rows]
+        return {row.names[2:]: row for row in rows if row.names[:2] == names}
+
+    rows = of_block("one", "0.5")
+    assert list(rows) == [
+        *((title, "c45") for title in ("None", "Massaging", "Reweighing", "Repair 0.5")),
+        *((title, "forest") for title in ("None", "Reweighing")),
+        ("Best constant answer", ""),
+    ]
+    # Both learners gain the same from reweighing, at different values.
+    weighed = [rows["Reweighing", learner].cells for learner in ("c45", "forest")]
+    assert weighed[1][0].mean == pytest.approx(weighed[0][0].mean - 0.2)
+    assert [cells[1].mean for cells in weighed] == pytest.approx([-0.05, -0.05], abs=2e-4)
+    assert [cells[1].mark for cells in weighed] == ["+", "+"]
+    assert {rows["None", learner].cells[1].text for learner in ("c45", "forest")} == {""}
+    best = [
+        names for column in (0, 2) for names, row in of_block("two", "1").items() if row.cells[column].best
+    ]
+    assert {learner for _, learner in best} == {"forest"}
