@@ -33,7 +33,7 @@ def run_figures(run: RunFrames) -> Iterator[Drawing]:
 
     Names are ``auc/<dataset>__beta_<beta>``, with the name of the run's levels, ``network/<dataset>``,
     ``over_beta/<dataset>`` and ``tradeoff/<dataset>/all``. They have bias, classifier and test where a
-    dataset has several. No figure has reference rows.
+    dataset has several. No figure has reference rows, and one level of bias has no figure over levels.
     """
     run = run.of_techniques
     manifest, curves = run.manifest, None
@@ -50,7 +50,8 @@ def run_figures(run: RunFrames) -> Iterator[Drawing]:
         if dataset.network.digest:
             yield f"network/{file_name(dataset.name)}", partial(draw_network, dataset)
     for scenario in run.scenarios:
-        yield f"over_beta/{scenario.file_name}", partial(draw_over_beta, run, scenario)
+        if len(manifest.levels) > 1:
+            yield f"over_beta/{scenario.file_name}", partial(draw_over_beta, run, scenario)
         if any(manifest.metric(name) is None for name in TRADEOFF):
             continue
         yield f"tradeoff/{scenario.file_name}/all", partial(draw_tradeoff, run, scenario, curves)

@@ -11,7 +11,7 @@ from matplotlib.lines import Line2D
 
 from benchmark.experiment.entries import TechniqueEntry
 from benchmark.figures import EVERYTHING, Choice, marks, style
-from benchmark.figures.page import Page, RowLabels
+from benchmark.figures.page import Page
 from benchmark.figures.style import FAINT, GREY, Look, line_style
 from benchmark.metrics import list_metrics
 from benchmark.runs.finished import RunFrames
@@ -34,9 +34,8 @@ _Shown: TypeAlias = Sequence[tuple[TechniqueEntry, int]]  # techniques with the 
 def draw_over_beta(run: RunFrames, scenario: Scenario, choice: Choice = EVERYTHING) -> Page:
     """Draw each metric over the levels of bias, a panel per metric, a line with its interval per technique.
 
-    Intervals are cut at the metric's range, and not drawn of fewer than three repetitions. With a single
-    level of bias, techniques stand below each other. Metrics are the headline metrics, unless others are
-    chosen.
+    Intervals are cut at the metric's range, and not drawn of fewer than three repetitions. Metrics are the
+    headline metrics, unless others are chosen.
     """
     manifest, summary = run.manifest, _within_range(scenario.rows(run.summary))
     measured = set(summary["metric"])
@@ -50,32 +49,26 @@ def draw_over_beta(run: RunFrames, scenario: Scenario, choice: Choice = EVERYTHI
     known = {technique.name: (technique, i) for i, technique in enumerate(manifest.techniques)}
     shown = [known[name] for name in titles]
     hollow = marks.signs_of(scenario.rows(run.standing), titles, [DEGENERATE])
-    single = len(manifest.levels) == 1
     near = marks.is_near(constant, summary.loc[summary["metric"] == ACCURACY, "mean"])
     groups: list[tuple[str, _Shown]] = [("", shown)]
-    told = any(technique.told for technique, _ in shown)
-    if (told or len(shown) > _MOST_LINES) and not single:
+    if any(technique.told for technique, _ in shown) or len(shown) > _MOST_LINES:
         groups = list(_technique_groups(shown, scenario.baseline, manifest))
     many = "Black: the baseline. Light gray: the techniques of the other rows."
     words = [
         "Means with 95 % intervals." if manifest.repetitions >= _LEAST_SAMPLES else "Means.",
-        "" if single else levels_are_paired(manifest),
+        levels_are_paired(manifest),
         many if len(groups) > 1 else "",
         marks.constant_text(scenario.best_constant, drawn=near) if ACCURACY in chosen else "",
     ]
-    labels = None
-    if single:
-        labels = RowLabels(list(titles.values()), choice.width, parts=marks.parts_of(list(titles), manifest))
-    size = (2.1, labels.height) if labels else _ALONE if len(groups) == 1 else _WITH_GROUPS
+    size = _ALONE if len(groups) == 1 else _WITH_GROUPS
     page = Page(
         len(metrics) * len(groups),
         min(2 if size is _ALONE else 4, len(metrics)),
         panel=size,
-        title=f"{scenario.heading}: metrics "
-        + (f"at {manifest.level_text(*manifest.levels)}" if single else "over the level of bias"),
+        title=f"{scenario.heading}: metrics over the level of bias",
         subtitle=marks.subtitle(scenario, manifest, " ".join(filter(None, words))),
         notes=[
-            *marks.told_notes(titles, manifest, *["Tinted"] * (not single)),
+            *marks.told_notes(titles, manifest, "Tinted"),
             *marks.notes(
                 scenario,
                 signs=hollow.values(),
@@ -90,30 +83,24 @@ def draw_over_beta(run: RunFrames, scenario: Scenario, choice: Choice = EVERYTHI
             for metric in metrics
         ],
         choice=choice,
-        rows=labels,
         block=len(metrics),
     )
     for g, (title, group) in enumerate(groups):
         panels = page.panels[g * len(metrics) : (g + 1) * len(metrics)]
         for i, (axes, metric) in enumerate(zip(panels, metrics, strict=True)):
             rows = summary[summary["metric"] == metric.name]
-            if single:
-                _draw_bars(axes, rows, group, hollow)
-            else:
-                _draw_lines(axes, rows, group, hollow)
-                # A metric without values at some level has the same axis as those that it stands above.
-                axes.set_xlim(*style.padded(manifest.levels, 0.05, 0.0))
-                style.set_level_ticks(axes, manifest.levels)
-            _draw_reference(axes, metric, constant if near else np.nan, across=not single)
-            if not single and any(technique.told for technique, _ in group):
+            _draw_lines(axes, rows, group, hollow)
+            # A metric without values at some level has the same axis as those that it stands above.
+            axes.set_xlim(*style.padded(manifest.levels, 0.05, 0.0))
+            style.set_level_ticks(axes, manifest.levels)
+            _draw_reference(axes, metric, constant if near else np.nan)
+            if any(technique.told for technique, _ in group):
                 axes.set_facecolor(marks.TOLD)
             if g:  # each metric has the same limits in all groups
                 axes.sharey(page.panels[i])
         handles = [Line2D([], [], label=t.full_title, **line_style(i)) for t, i in group]
-        if not single:
-            page.legend_beside(panels[0], [*handles, *[_HOLLOW] * bool(hollow)], title)
-    if not single:
-        page.name_axes(level_axis(manifest), y_alike=False)
+        page.legend_beside(panels[0], [*handles, *[_HOLLOW] * bool(hollow)], title)
+    page.name_axes(level_axis(manifest), y_alike=False)
     return page.fit()
 
 
@@ -152,14 +139,13 @@ def _within_range(summary: pd.DataFrame) -> pd.DataFrame:
     return summary.assign(**ends.where(summary["n"] >= _LEAST_SAMPLES))
 
 
-def _draw_reference(axes: Axes, metric: MetricDescription, constant: float, *, across: bool) -> None:
+def _draw_reference(axes: Axes, metric: MetricDescription, constant: float) -> None:
     """Draw lines at the best constant answer, and at the ideal unless it would stretch the axis."""
-    draw = axes.axhline if across else axes.axvline
     if metric.name == ACCURACY and np.isfinite(constant):
-        draw(constant, **marks.CONSTANT_LINE, gid="constant")
-    low, high = axes.get_ylim() if across else axes.get_xlim()
+        axes.axhline(constant, **marks.CONSTANT_LINE, gid="constant")
+    low, high = axes.get_ylim()
     if metric.ideal is not None and low <= metric.ideal <= high:
-        draw(metric.ideal, **style.DASHED_RULE)
+        axes.axhline(metric.ideal, **style.DASHED_RULE)
 
 
 def _draw_lines(axes: Axes, rows: pd.DataFrame, group: _Shown, hollow: Collection[tuple[str, float]]) -> None:
@@ -177,13 +163,3 @@ def _draw_lines(axes: Axes, rows: pd.DataFrame, group: _Shown, hollow: Collectio
         if empty.any():
             mark = {"marker": look["marker"], "mec": look["color"], "mfc": "white"}
             axes.plot(beta[empty], mean[empty], ls="none", zorder=3.2, gid="degenerate", **mark)
-
-
-def _draw_bars(axes: Axes, rows: pd.DataFrame, group: _Shown, hollow: Collection[tuple[str, float]]) -> None:
-    for y, (technique, position) in enumerate(group):
-        look = line_style(position)
-        own = rows[(rows["technique"] == technique.name) & (rows["n"] > 0)]
-        for beta, *estimate in own[["level", "mean", "ci_low", "ci_high"]].to_numpy():
-            filled = (technique.name, beta) not in hollow
-            gid = "mean" if filled else "degenerate"
-            marks.draw_estimate(axes, y, estimate, (look["marker"], look["color"]), filled=filled, gid=gid)

@@ -1,9 +1,10 @@
-"""Figures of the numbers: what they show, and that all of it can be read."""
+"""Figures of a run's numbers: metrics over levels, the trade-off, AUC, and alternation tests."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import itertools
 from dataclasses import replace
+from functools import cache
 
 import numpy as np
 import pandas as pd
@@ -11,22 +12,16 @@ import pytest
 from matplotlib.collections import PathCollection
 from matplotlib.figure import Figure
 
+from benchmark.audit.alternation import ALTERNATION_COLUMNS, AlternationExperiment, AlternationOutcome
 from benchmark.figures import Choice
+from benchmark.figures.alternation import alternation_figures, draw_divergences, draw_means
+from benchmark.figures.lists import run_figures
 from benchmark.figures.over_beta import draw_over_beta
-from benchmark.figures.style import BETA_COLORS, line_style, render, wrap
-from benchmark.figures.tradeoff import draw_tradeoff, points_of
-from benchmark.runs.manifest import DatasetDescription, GroupSizes
-from benchmark.runs.report_frames import described_scenarios
-from tests.helpers.figure_checks import (
-    colorbars,
-    cut_off,
-    flaws,
-    grey_levels,
-    legends_of,
-    overlapping,
-    panels,
-    texts_of,
-)
+from benchmark.figures.rows import auc_rows, draw_auc
+from benchmark.figures.style import line_style
+from benchmark.figures.tradeoff import draw_tradeoff
+from benchmark.runs.manifest import DatasetDescription, GroupSizes, metric_description
+from tests.helpers.figure_checks import colorbars, flaws, legends_of, panels, texts_of
 from tests.helpers.made_up_runs import (
     ADULT,
     BETAS,
@@ -40,13 +35,10 @@ from tests.helpers.made_up_runs import (
     many_techniques,
     sample_run,
 )
-from tests.helpers.marks import nightly_but
 
 
-def tradeoff(run: Run, *, only: int | None = None) -> Figure:
-    frames = run.frames
-    names = None if only is None else [run.description.techniques[only].name]
-    return draw_tradeoff(frames, frames.scenarios[0], choice=Choice(techniques=names))
+def tradeoff(run: Run) -> Figure:
+    return draw_tradeoff(run.frames, run.frames.scenarios[0])
 
 
 def over_beta(run: Run) -> Figure:
@@ -55,19 +47,33 @@ def over_beta(run: Run) -> Figure:
     return draw_over_beta(frames, frames.scenarios[0])
 
 
+@cache
+def run_of(dataset: DatasetDescription, n_techniques: int, **more: object) -> Run:
+    techniques = many_techniques(n_techniques)
+    return sample_run(**{"datasets": (dataset,), "techniques": techniques, "repetitions": 3, **more})  # type: ignore[arg-type]
+
+
+@cache
+def hostile_run(n_techniques: int) -> Run:
+    """Return a run of which the second technique is the baseline."""
+    dataset = replace(DUTCH, title="<b>$Dutch_1$</b>", entry=replace(DUTCH.entry, baseline="technique_1"))
+    made = {"datasets": (dataset,), "betas": (0.0, 0.5, 1.0), "repetitions": 2}
+    return sample_run(**made, **hostile_techniques(n_techniques))  # type: ignore[arg-type]
+
+
+# -------------------------------------------------------------------------------- over the levels of bias
+
+
 @pytest.mark.parametrize(
-    ("betas", "gone"),
-    [((0.0, 0.03, 0.06, 0.1), [0.0]), ((0.0, 0.5, 1.0), [1.0]), ((0.0, 0.2, 0.4, 0.8), [0.0, 0.2])],
+    ("betas", "gone"), [((0.0, 0.03, 0.06, 0.1), [0.0]), ((0.0, 0.2, 0.4, 0.8), [0.0, 0.2])]
 )
 def test_values_stand_at_their_level_in_every_panel(betas: tuple[float, ...], gone: list[float]) -> None:
-    run = run_of(ADULT, 3, betas=betas, repetitions=2)
-    frames = run.frames
+    frames = run_of(ADULT, 3, betas=betas).frames
     summary = frames.summary.copy()
     lacking = (summary["metric"] == "overestimation") & summary["level"].isin(gone)
     summary.loc[lacking, ["mean", "std", "ci_low", "ci_high"]] = np.nan
     summary.loc[lacking, "n"] = 0
-    figure = draw_over_beta(replace(frames, summary=summary), frames.scenarios[0])
-    shown = panels(figure)
+    shown = panels(draw_over_beta(replace(frames, summary=summary), frames.scenarios[0]))
     assert len({axes.get_xlim() for axes in shown}) == 1
     low, high = shown[0].get_xlim()
     assert low < betas[0] < betas[-1] < high
@@ -77,119 +83,83 @@ def test_values_stand_at_their_level_in_every_panel(betas: tuple[float, ...], go
         assert {*drawn} == {*betas}
 
 
-def run_of(dataset: DatasetDescription, n_techniques: int, **more: object) -> Run:
-    return sample_run(datasets=(dataset,), techniques=many_techniques(n_techniques), **more)  # type: ignore[arg-type]
-
-
-def hostile_run(n_techniques: int, **more: object) -> Run:
-    """Return a run of which the second technique is the baseline."""
-    dataset = replace(DUTCH, title="<b>$Dutch_1$</b>", entry=replace(DUTCH.entry, baseline="technique_1"))
-    return sample_run(
-        datasets=(dataset,),
-        **hostile_techniques(n_techniques),
-        betas=(0.0, 0.5, 1.0),
-        repetitions=2,
-        **more,  # type: ignore[arg-type]
-    )
-
-
-VARIANTS = {
-    "1 technique": lambda: run_of(DUTCH, 1, repetitions=5),
-    "3 techniques": lambda: run_of(COMPAS, 3, repetitions=5),
-    "5 techniques with gaps": lambda: run_of(DUTCH, 5, repetitions=5),
-    "9 techniques with gaps": lambda: run_of(DUTCH, 9, repetitions=5),
-    "25 techniques": lambda: run_of(DUTCH, 25, repetitions=3),
-    "one beta": lambda: run_of(DUTCH, 9, betas=(1.0,), repetitions=5),
-    "one beta, 25 techniques": lambda: run_of(DUTCH, 25, betas=(1.0,), repetitions=2),
-    "one repetition": lambda: run_of(ADULT, 9, repetitions=1),
-    "eleven betas": lambda: run_of(ADULT, 3, betas=tuple(i / 10 for i in range(11)), repetitions=2),
-    "2 hostile techniques": lambda: hostile_run(2),
-    "39 hostile techniques": lambda: hostile_run(39),
-    "one metric pair": lambda: run_of(ADULT, 3, metrics=METRICS[:2], repetitions=2),
-}
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("draw", [tradeoff, over_beta, lambda run: tradeoff(run, only=0)])
-@pytest.mark.parametrize("variant", nightly_but("9 techniques with gaps", VARIANTS))
-def test_no_text_overlaps_or_is_cut(variant: str, draw: object) -> None:
-    assert flaws(draw(VARIANTS[variant]())) == []  # type: ignore[operator]
+def test_lines_and_bands_are_means_and_intervals_of_each_technique() -> None:
+    run = run_of(ADULT, 9)
+    page = over_beta(run)
+    assert [axes.get_title("left") for axes in panels(page)] == [metric.title for metric in METRICS]
+    summaries = run.frames.summary.groupby("metric", sort=False)
+    for axes, (_, summary) in zip(panels(page), summaries, strict=True):
+        for i, technique in enumerate(TECHNIQUES):
+            own = summary[summary["technique"] == technique.name]
+            np.testing.assert_array_equal(axes.lines[i].get_ydata(), own["mean"])
+            band = axes.collections[i].get_paths()[0].get_extents()
+            low, high = np.clip([own["ci_low"].min(), own["ci_high"].max()], -1, 1)
+            assert (band.y0, band.y1) == pytest.approx((low, high))
+    labels = [text.get_text() for text in legends_of(page)[0].get_texts()]
+    assert labels == [technique.title for technique in TECHNIQUES]
+    bands = panels(over_beta(run_of(ADULT, 1, repetitions=2)))[0].collections
+    assert not [path for band in bands for path in band.get_paths() if len(path.vertices)]
 
 
 @pytest.mark.parametrize("paired", [False, True])
-def test_figures_over_beta_say_whether_levels_are_paired(paired: bool) -> None:
-    run = run_of(ADULT, 3, repetitions=2)
-    figure = over_beta(replace(run, description=changed(run.description, paired_betas=paired)))
-    told = " ".join(" ".join(text.get_text().split()) for text in figure.texts)
-    assert ("curves over β are paired" in told) == paired
-    assert ("Each β has its own samples" in told) == (not paired)
+def test_it_is_said_whether_levels_are_paired_and_what_the_data_are(paired: bool) -> None:
+    run = run_of(DUTCH, 6)
+    said = texts_of(over_beta(replace(run, description=changed(run.description, paired_betas=paired))))
+    assert ("curves over β are paired" in said) == paired
+    assert ("Each β has its own samples" in said) == (not paired)
+    assert "Dutch (embedded)" in said
+    assert "EMBEDDED NETWORK, NOT REAL DATA: tested on a sample of the learned network; 3 repetitions" in said
+    assert "Without a value (failures.csv says why): Uniform sampling at β = 1" in said
+    real = texts_of(tradeoff(run_of(COMPAS, 2, repetitions=1)))
+    assert "Tested on real data; 1 repetition;" in real
+    assert "EMBEDDED" not in real
+    assert "Warning: the column event follows from the outcome" in real
 
 
-def test_the_overlap_check_can_fail() -> None:
-    figure = tradeoff(VARIANTS["3 techniques"]())
-    figure.text(0.02, 0.97, "across the title", va="top")
-    figure.text(0.98, 0.5, "beyond the edge")
-    assert overlapping(figure)
-    assert cut_off(figure) == ["beyond the edge"]
-    assert "'beyond the edge' is cut off" in flaws(figure)
-    assert any("overlaps 'across the title'" in flaw for flaw in flaws(figure))
+def test_a_technique_looks_the_same_wherever_others_are_missing() -> None:
+    run = run_of(ADULT, 5)
+    fewer = replace(run, results=run.results[run.results["technique"] != "none"])
+    colors = [line.get_color() for line in panels(over_beta(fewer))[0].lines[:4]]
+    assert colors == [line_style(position)["color"] for position in (1, 2, 3, 4)]
+    large, looks = hostile_run(12), []
+    for own in (large, replace(large, results=large.results[large.results["technique"] != "technique_0"])):
+        page = draw_over_beta(own.frames, own.frames.scenarios[0], Choice(["accuracy"]))
+        line = [line for line in panels(page)[0].lines if line.get_marker() != "None"][-1]
+        looks.append((line.get_color(), line.get_marker()))
+    assert looks[0] == looks[1]
+    styles = [line_style(i) for i in range(25)]
+    assert len({(style["marker"], str(style["linestyle"])) for style in styles}) == 25
 
 
-def test_tradeoff_has_a_panel_per_technique_on_common_axes() -> None:
-    figure = tradeoff(run_of(ADULT, 9))
-    assert len(panels(figure)) == 9
-    assert len({axes.get_xlim() for axes in panels(figure)}) == 1
-    assert len({axes.get_ylim() for axes in panels(figure)}) == 1
-    single = panels(tradeoff(run_of(ADULT, 9), only=4))[0]
-    assert single.get_xlim() == panels(figure)[0].get_xlim()
-    assert single.get_ylim() == panels(figure)[0].get_ylim()
+def test_many_techniques_stand_in_the_rows_of_their_stages() -> None:
+    metrics, own = ["discrimination", "accuracy"], hostile_run(27).frames
+    page = draw_over_beta(own, own.scenarios[0], Choice(metrics))
+    headings = [legend.get_title().get_text() for legend in legends_of(page)]
+    assert headings == [
+        f"{stage}-processing ({part} of 2)" for stage in ("Pre", "In", "Post") for part in (1, 2)
+    ]
+    assert len(panels(page)) == 6 * len(metrics)
+    assert len({legend.get_texts()[0].get_text() for legend in legends_of(page)}) == 1, "the baseline"
+    limits = [axes.get_ylim() for axes in panels(page)]
+    assert len(set(limits[:: len(metrics)])) == 1
+    assert limits[0] != limits[1]
+    drawn = []
+    for axes in panels(page)[:: len(metrics)]:
+        colored = [line for line in axes.lines if line.get_marker() != "None"]
+        assert [line.get_color() for line in colored].count("#000000") == 1
+        (others,) = [line for line in axes.lines if line.get_gid() == "others"]
+        assert len(colored) + np.isnan(np.asarray(others.get_xdata())).sum() == 27
+        drawn.append(len(colored) - 1)
+    assert sum(drawn) == 26
+    assert max(drawn) <= 8
 
 
-def test_tradeoff_has_a_dot_per_repetition_and_the_mean_of_each_beta() -> None:
-    run = run_of(ADULT, 3)
-    dots, means = [c for c in panels(tradeoff(run))[1].collections if isinstance(c, PathCollection)]
-    wide = run.results[run.results["technique"] == "drop_sensitive"].pivot(
-        index=["level", "repetition"], columns="metric", values="value"
-    )[["discrimination", "accuracy"]]
-    np.testing.assert_allclose(np.asarray(dots.get_offsets()), wide.to_numpy())
-    np.testing.assert_allclose(np.asarray(means.get_offsets()), wide.groupby("level").mean().to_numpy())
-    np.testing.assert_array_equal(np.asarray(means.get_array()), BETAS)
-
-
-def test_limits_hold_every_point_and_zero() -> None:
-    run = run_of(DUTCH, 9)
-    axes = panels(tradeoff(run))[0]
-    for metric, (low, high) in (("discrimination", axes.get_xlim()), ("accuracy", axes.get_ylim())):
-        values = run.results.loc[run.results["metric"] == metric, "value"]
-        assert low < values.min()
-        assert values.max() < high
-    assert axes.get_xlim()[0] < 0
-
-
-def test_the_colourbar_always_spans_all_of_beta() -> None:
-    for betas in (BETAS, (0.5,)):
-        (bar,) = colorbars(tradeoff(run_of(ADULT, 2, betas=betas, repetitions=2)))
-        assert bar.get_ylabel() == "planted bias β"
-        assert bar.get_ylim() == (0, 1)
-        assert list(bar.get_yticks()) == list(betas)
-
-
-def test_beta_colours_get_lighter_evenly() -> None:
-    grey = grey_levels(BETA_COLORS(np.linspace(0, 1, 20)))
-    assert (np.diff(grey) > 0).all()
-    assert grey[-1] < 0.8
-
-
-def test_titles_say_dataset_data_and_repetitions() -> None:
-    for draw in (tradeoff, over_beta):
-        text = texts_of(draw(run_of(DUTCH, 2, repetitions=7)))
-        assert "Dutch (embedded)" in text
-        assert "EMBEDDED NETWORK, NOT REAL DATA: tested on a sample of the learned network" in text
-        assert "7 repetitions" in text
-        text = texts_of(draw(run_of(COMPAS, 2, repetitions=1)))
-        assert "Tested on real data; 1 repetition;" in text
-        assert "EMBEDDED" not in text
-        assert "Warning: the column event follows from the outcome" in text
+def test_panels_name_their_techniques_where_no_legend_stands_beside_them() -> None:
+    own = hostile_run(12).frames
+    for width, names in ((6.9, True), (None, False)):
+        page = draw_over_beta(own, own.scenarios[0], Choice(["accuracy"], width=width))
+        titles = [" ".join(axes.get_title("left").split()) for axes in panels(page)]
+        assert titles[-1].endswith("post-processing") is names
 
 
 def shares_of(run: Run, technique: str, beta: float, share: float) -> Run:
@@ -200,232 +170,188 @@ def shares_of(run: Run, technique: str, beta: float, share: float) -> Run:
     return replace(run, results=results.assign(value=results["value"].mask(own, share)))
 
 
-@pytest.mark.parametrize("draw", [tradeoff, over_beta])
+@pytest.mark.parametrize(
+    ("draw", "betas", "n_lines", "n_hollow"),
+    [(tradeoff, (0.0, 1.0), 3, 1), (over_beta, (0.0, 1.0), 1, 4)],
+)
 def test_the_best_constant_answer_is_a_line_and_what_is_degenerate_is_hollow(
-    draw: Callable[[Run], Figure],
+    draw: object, betas: tuple[float, ...], n_lines: int, n_hollow: int
 ) -> None:
-    run = shares_of(run_of(ADULT, 3, repetitions=5, shares=True), "massaging", 1.0, 0.005)
-    figure = draw(run)
-    assert flaws(figure) == []
-    lines = [line for axes in panels(figure) for line in axes.lines if line.get_gid() == "constant"]
-    assert len(lines) == (3 if draw is tradeoff else 1)
-    assert {line.get_ydata()[0] for line in lines} == {ADULT.best_constant.accuracy}
-    hollow = [
-        artist
-        for axes in panels(figure)
-        for artist in (*axes.lines, *axes.collections)
-        if artist.get_gid() == "degenerate"
-    ]
-    assert len(hollow) == (1 if draw is tradeoff else 4)
-    said = texts_of(figure)
+    run = shares_of(run_of(ADULT, 3, betas=betas, shares=True), "massaging", 1.0, 0.005)
+    page = draw(run)  # type: ignore[operator]
+    assert flaws(page) == []
+    drawn = [artist for axes in panels(page) for artist in (*axes.lines, *axes.collections)]
+    lines = [line for line in drawn if line.get_gid() == "constant"]
+    assert len(lines) == n_lines
+    constant = ADULT.best_constant.accuracy  # type: ignore[union-attr]
+    assert {line.get_ydata()[0] for line in lines} == {constant}
+    assert len([artist for artist in drawn if artist.get_gid() == "degenerate"]) == n_hollow
+    said = texts_of(page)
     assert "‡ (hollow)" in said
-    assert "best constant answer" in said
-    plain = texts_of(draw(run_of(COMPAS, 3, repetitions=5)))
-    assert "hollow" not in plain
-
-
-def test_one_beta_has_hollow_marks_and_a_line_as_well() -> None:
-    run = shares_of(run_of(ADULT, 3, repetitions=5, betas=(1.0,), shares=True), "massaging", 1.0, 0.995)
-    figure = over_beta(run)
-    assert flaws(figure) == []
-    gids = [[line.get_gid() for line in axes.lines] for axes in panels(figure)]
-    assert [own.count("degenerate") for own in gids] == [1] * 4
-    assert [own.count("constant") for own in gids] == [0, 1, 0, 0]
-    said = texts_of(figure)
-    assert "Red, dash-dotted: accuracy of the best constant answer (0.761)." in said
-    assert "‡ (hollow)" in said
+    assert f"accuracy of the best constant answer ({constant:.3f})" in said
+    assert "hollow" not in texts_of(draw(run_of(COMPAS, 3)))  # type: ignore[operator]
 
 
 def test_a_constant_answer_far_from_all_points_is_told_and_not_drawn() -> None:
     dataset = replace(ADULT, test_groups=GroupSizes(0, 100, 1, 99))
     for draw in (tradeoff, over_beta):
-        figure = draw(sample_run(datasets=(dataset,), techniques=many_techniques(3), betas=(0.0, 0.25)))
-        assert not [own for axes in panels(figure) for own in axes.lines if own.get_gid() == "constant"]
-        assert "Beyond the axis: accuracy of the best constant answer (0.995)." in texts_of(figure)
-
-
-def test_gaps_are_said() -> None:
-    run = run_of(DUTCH, 6)
-    for figure in (tradeoff(run), tradeoff(run, only=4), over_beta(run)):
-        assert "Without a value (failures.csv says why): Uniform sampling at β = 1" in texts_of(figure)
-
-
-def test_a_technique_without_any_value_has_its_panel() -> None:
-    run = run_of(DUTCH, 6, betas=(1.0,), repetitions=3)
-    assert [text.get_text() for text in panels(tradeoff(run))[4].texts] == ["no value, see below"]
-
-
-def test_nan_values_leave_no_point() -> None:
-    run = run_of(ADULT, 1, repetitions=4)
-    values = run.results["value"].where(run.results["repetition"] != 2)
-    dots = panels(tradeoff(replace(run, results=run.results.assign(value=values))))[0].collections[0]
-    assert len(np.asarray(dots.get_offsets())) == 3 * len(BETAS)
+        page = draw(run_of(dataset, 3, betas=(0.0, 0.25)))
+        assert not [own for axes in panels(page) for own in axes.lines if own.get_gid() == "constant"]
+        assert "Beyond the axis: accuracy of the best constant answer (0.995)." in texts_of(page)
 
 
 def test_a_run_without_any_value_is_drawn() -> None:
-    run = run_of(ADULT, 2, repetitions=2)
+    run = run_of(ADULT, 2)
     failures = run.results.drop(columns="value").assign(
         metric="", status="timeout", at_fold=float("nan"), reason="over 60 s"
     )
     empty = Run(run.results.head(0), failures.drop_duplicates(), run.description)
-    for figure in (tradeoff(empty), over_beta(empty)):
-        assert "Without a value" in texts_of(figure)
+    for page in (tradeoff(empty), over_beta(empty)):
+        assert "Without a value" in texts_of(page)
 
 
-def test_over_beta_has_a_panel_per_metric_and_a_line_per_technique() -> None:
-    run = run_of(ADULT, 9)
-    figure = over_beta(run)
-    assert [axes.get_title("left") for axes in panels(figure)] == [metric.title for metric in METRICS]
-    for axes in panels(figure):
-        assert len([line for line in axes.lines if len(line.get_xdata()) == len(BETAS)]) == 9
-        assert len(axes.collections) == 9
-    labels = [text.get_text() for text in legends_of(figure)[0].get_texts()]
-    assert labels == [technique.title for technique in TECHNIQUES]
+# ----------------------------------------------------------------------------------------- the trade-off
 
 
-def test_lines_and_bands_are_means_and_intervals() -> None:
-    run = run_of(ADULT, 2)
-    summary = run.frames.summary.query("technique == 'none' and metric == 'accuracy'")
-    axes = panels(over_beta(run))[1]
-    np.testing.assert_array_equal(np.asarray(axes.lines[0].get_ydata()), summary["mean"])
-    band = axes.collections[0].get_paths()[0].get_extents()
-    assert band.y0 == pytest.approx(summary["ci_low"].min())
-    assert band.y1 == pytest.approx(summary["ci_high"].max())
-
-
-def test_a_technique_looks_the_same_wherever_others_are_missing() -> None:
-    run = run_of(ADULT, 5, repetitions=2)
-    fewer = replace(run, results=run.results[run.results["technique"] != "none"])
-    colors = [line.get_color() for line in panels(over_beta(fewer))[0].lines[:4]]
-    assert colors == [line_style(position)["color"] for position in (1, 2, 3, 4)]
-
-
-def test_one_beta_gives_a_row_per_technique() -> None:
-    run = run_of(ADULT, 4, betas=(0.5,))
-    axes = panels(over_beta(run))[0]
-    assert [label.get_text() for label in axes.get_yticklabels()] == [t.title for t in TECHNIQUES[:4]]
-    means = run.results.query("metric == 'discrimination'").groupby("technique")["value"].mean()
-    drawn = [line.get_xdata()[0] for line in axes.lines if line.get_marker() in ("o", "s", "^", "D")]
-    assert drawn == pytest.approx([means[t.name] for t in TECHNIQUES[:4]])
-
-
-def test_many_techniques_stand_in_the_rows_of_their_stages() -> None:
-    run = hostile_run(39)
-    figure = over_beta(run)
-    headings = [legend.get_title().get_text() for legend in legends_of(figure)]
-    assert headings == [
-        f"{stage}-processing ({part} of 2)" for stage in ("Pre", "In", "Post") for part in (1, 2)
-    ]
-    assert len(panels(figure)) == 6 * len(METRICS)
-    named = [legend.get_texts()[0].get_text() for legend in legends_of(figure)]
-    assert len(set(named)) == 1, "the baseline heads each"
-    drawn = []
-    for axes in panels(figure)[:: len(METRICS)]:
-        coloured = [line for line in axes.lines if line.get_marker() != "None"]
-        assert [line.get_color() for line in coloured].count("#000000") == 1
-        (others,) = [line for line in axes.lines if line.get_gid() == "others"]
-        behind = np.isnan(np.asarray(others.get_xdata())).sum()
-        assert len(coloured) + behind == 39
-        drawn.append(len(coloured) - 1)
-    assert sum(drawn) == 38
-    assert max(drawn) <= 8
-
-
-def test_a_metric_has_the_same_limits_in_all_rows() -> None:
-    limits = [axes.get_ylim() for axes in panels(over_beta(hostile_run(39)))]
-    assert len(set(limits[:: len(METRICS)])) == 1
-    assert limits[0] != limits[1]
-
-
-def test_a_technique_looks_the_same_on_all_datasets_of_a_large_run() -> None:
-    run = hostile_run(20)
-    fewer = replace(run, results=run.results[run.results["technique"] != "technique_0"])
-    looks = []
-    for own in (run, fewer):
-        line = [line for line in panels(over_beta(own))[0].lines if line.get_marker() != "None"][-1]
-        looks.append((line.get_color(), line.get_marker()))
-    assert looks[0] == looks[1]
-
-
-def test_more_metrics_than_a_row_holds_are_wrapped() -> None:
-    more = tuple(replace(METRICS[i % 4], name=f"m{i}", title=f"Metric {i}") for i in range(6))
-    run = hostile_run(12)
-    copies = [
-        run.results[run.results["metric"] == METRICS[i % 4].name].assign(metric=f"m{i}") for i in range(6)
-    ]
-    wide = Run(pd.concat(copies), run.failures.head(0), changed(run.description, metrics=more))
-    figure = over_beta(wide)
-    n_groups = len(legends_of(figure))
-    assert len(panels(figure)) == n_groups * 6
-    assert flaws(figure) == []
-
-
-def test_the_baseline_stands_behind_every_other_technique() -> None:
+def test_the_tradeoff_has_a_dot_for_each_repetition_with_both_values_and_means_on_common_axes() -> None:
     run = run_of(ADULT, 4)
-    behind = [[line for line in axes.lines if line.get_gid() == "baseline"] for axes in panels(tradeoff(run))]
+    missing = run.results.query("metric == 'accuracy' and repetition == 0 and technique == 'massaging'").index
+    run = replace(run, results=run.results.drop(missing))
+    page = tradeoff(run)
+    shown = panels(page)
+    assert len({(axes.get_xlim(), axes.get_ylim()) for axes in shown}) == 1
+    wide = run.results.pivot(
+        index=["technique", "level", "repetition"], columns="metric", values="value"
+    )[["discrimination", "accuracy"]]  # fmt: skip
+    for axes, technique in zip(shown, TECHNIQUES, strict=False):
+        own = wide.loc[technique.name].dropna()
+        dots, means = [c for c in axes.collections if isinstance(c, PathCollection)]
+        np.testing.assert_allclose(np.asarray(dots.get_offsets()), own.to_numpy())
+        np.testing.assert_allclose(np.asarray(means.get_offsets()), own.groupby("level").mean().to_numpy())
+        np.testing.assert_array_equal(np.asarray(means.get_array()), BETAS)
+        assert axes.get_xlim()[0] < min(0, own["discrimination"].min())
+        assert axes.get_ylim()[1] > own["accuracy"].max()
+    behind = [[line for line in axes.lines if line.get_gid() == "baseline"] for axes in shown]
     assert [len(lines) for lines in behind] == [1, 0, 1, 1], "the second is the baseline"
-    means = run.results.query("technique == 'drop_sensitive' and metric == 'accuracy'")
-    np.testing.assert_allclose(behind[0][0].get_ydata(), means.groupby("level")["value"].mean())
-    assert "Gray line: the baseline (Sensitive feature dropped)" in texts_of(tradeoff(run))
+    means = wide.loc["drop_sensitive", "accuracy"].groupby("level").mean()
+    np.testing.assert_allclose(behind[0][0].get_ydata(), means)
+    (bar,) = colorbars(page)
+    assert (bar.get_ylabel(), bar.get_ylim(), list(bar.get_yticks())) == ("planted bias β", (0, 1), [*BETAS])
+    only = Choice(techniques=["massaging"])
+    (alone,) = panels(draw_tradeoff(run.frames, run.frames.scenarios[0], choice=only))
+    assert (alone.get_xlim(), alone.get_ylim()) == (shown[0].get_xlim(), shown[0].get_ylim())
 
 
-@pytest.mark.nightly
-def test_clouds_of_many_dots_are_pixels_and_all_else_is_not() -> None:
-    small, large = (tradeoff(run_of(ADULT, 9, repetitions=n)) for n in (2, 30))
-    images = [render(figure, "svg").count(b"<image") for figure in (small, large)]
-    assert images == [1, 10], "that of the colourbar, and one for each panel"
-    assert max(len(render(large, file_format)) for file_format in ("svg", "pdf", "png")) < 300_000
+def test_a_technique_without_any_value_has_its_panel() -> None:
+    run = run_of(DUTCH, 6, betas=(1.0,))
+    assert [text.get_text() for text in panels(tradeoff(run))[4].texts] == ["no value, see below"]
 
 
-def test_png_files_are_white_paper_with_few_colours() -> None:
-    import io
-
-    from PIL import Image
-
-    with Image.open(io.BytesIO(render(tradeoff(run_of(ADULT, 3)), "png"))) as image:
-        assert image.mode == "P"
-        exact = np.asarray(image.convert("RGB"))
-        assert min(exact[0, 0]) >= 254
-        assert image.size == tuple(int(160 * side) for side in tradeoff(run_of(ADULT, 3)).get_size_inches())
+# -------------------------------------------------------------------------------------------------- AUC
 
 
-def test_svg_files_need_no_font_and_run_no_script() -> None:
-    svg = render(tradeoff(hostile_run(2)), "svg")
-    assert b"<text" not in svg
-    assert b"font-family" not in svg
-    assert b"<script" not in svg
+def test_a_run_that_measured_auc_draws_every_value() -> None:
+    names = ("auc_overall", "auc[African-American]", "auc[Caucasian]", "auc_gap")
+    made = run_of(COMPAS, 3, betas=(0.0, 0.8), metrics=tuple(map(metric_description, names)))
+    without = made.results["technique"] == "massaging"
+    frames = replace(made, results=made.results.assign(value=made.results["value"].mask(without))).frames
+    (scenario,) = frames.scenarios
+    drawn = [name for name, _ in run_figures(frames) if name.startswith("auc/")]
+    assert drawn == [f"auc/{scenario.file_name}__beta_{beta}" for beta in ("0", "0.8")]
+    rows = auc_rows(frames.summary, scenario, 0.8, frames.manifest)
+    means = made.results.query("level == 0.8").groupby(["technique", "metric"])["value"].mean()
+    assert rows["n_rows"].tolist()[:4] == [6150, 3696, 2454, 6150]
+    page = draw_auc(rows, "title")
+    for axes, groups in zip(page.axes, (("",), ("African-American", "Caucasian"), ("",)), strict=True):
+        found = {line.get_marker(): line.get_xdata() for line in axes.lines if line.get_marker() != "None"}
+        assert len(found) == 3, "a marker for each model"
+        metric = {0: "auc_overall", 1: "auc", 2: "auc_gap"}[page.axes.index(axes)]
+        expected = [means["none", f"{metric}[{group}]" if group else metric] for group in groups]
+        assert list(next(iter(found.values()))) == pytest.approx(expected)
+    overall, by_group, _ = page.axes
+    assert overall.get_xlim() == by_group.get_xlim()
+    said = texts_of(page)
+    assert "Caucasian (n = 2,454)" in said
+    assert "Without a value (failures.csv says why): Massaging." in said
 
 
-def test_styles_differ_in_grey_too() -> None:
-    styles = [line_style(i) for i in range(25)]
-    assert len({(style["marker"], str(style["linestyle"])) for style in styles}) == 25
-    assert len({style["color"] for style in styles[:9]}) == 9
+@pytest.mark.parametrize(("auc", "near"), [(0.49, True), (0.9, False)])
+def test_chance_is_shown_where_values_come_near_it(auc: float, near: bool) -> None:
+    values = {"auc_overall": auc, "auc": auc + 0.02, "auc_gap": 0.0}
+    rows = pd.DataFrame({"metric": [*values], "value": [*values.values()]})
+    page = draw_auc(rows.assign(model="a", group="", n_rows=9), "title")
+    assert [any(line.is_dashed() for line in axes.lines) for axes in page.axes] == [near, near, False]
+    assert ("Dashed: chance." in texts_of(page)) == near
 
 
-def test_dollar_signs_are_no_mathematics() -> None:
-    run = run_of(replace(ADULT, title="Wages in $ and $"), 2, repetitions=2)
-    assert "Wages in $ and $" in texts_of(over_beta(run))
-    assert cut_off(tradeoff(run)) == []
+# ------------------------------------------------------------------------------------------ alternation
 
 
-@pytest.mark.parametrize(
-    "text", ["", "word", "several words of text", "averyveryverylongwordwithoutanybreak x"]
-)
-def test_wrapping_loses_nothing(text: str) -> None:
-    assert "".join("".join(wrap(text, 1.0, 9)).split()) == "".join(text.split())
+def exchanged(values: str, attribute: str = "race", n_folds: int = 3) -> pd.DataFrame:
+    rng = np.random.default_rng(1)
+    rows = [
+        (attribute, *pair, "predict", fold, group, 9, *rng.uniform(300, 1500, 2), *rng.uniform(0.1, 2, 2), "")
+        for pair in itertools.combinations(values, 2)
+        for fold in range(n_folds)
+        for group in pair
+    ]
+    return pd.DataFrame(rows, columns=list(ALTERNATION_COLUMNS))
 
 
-def test_a_number_and_its_percent_sign_stay_on_one_line() -> None:
-    for width in np.linspace(0.5, 4, 30):
-        assert not any(
-            line.startswith("%") for line in wrap("Thick: 95 % intervals of 10 % of all", width, 9)
-        )
+def lines(figure: Figure, panel: int) -> list[list[float]]:
+    return [list(map(float, line.get_ydata())) for line in panels(figure)[panel].lines]
 
 
-def test_points_need_both_values() -> None:
-    run = run_of(ADULT, 1, repetitions=2)
-    results = run.results.drop(run.results.query("metric == 'accuracy' and repetition == 0").index)
-    scenario = described_scenarios(results, run.description)[0]
-    points = points_of(scenario.rows(results))
-    assert list(points["repetition"].unique()) == [1]
-    assert isinstance(points, pd.DataFrame)
+def test_means_and_divergences_are_drawn_for_each_pair_of_values() -> None:
+    frame = exchanged("abc")
+    frame.loc[(frame["group"] == "b") & (frame["fold"] == 1), ["mean", "mean_alternated"]] = np.nan
+    page = draw_means(frame, "title", "subtitle")
+    titles = [axes.get_title(loc="left") for axes in panels(page)]
+    assert titles == ["a → b", "b → a", "a → c", "c → a", "b → c", "c → b"]
+    assert len({axes.get_ylim() for axes in panels(page)}) == 1
+    pairs = frame["first"] + frame["second"]
+    for i, title in enumerate(titles):
+        own = frame[(frame["group"] == title[0]) & (pairs == "".join(sorted(title[::4])))]
+        np.testing.assert_array_equal(lines(page, i), own[["mean", "mean_alternated"]].to_numpy().T)
+    page = draw_divergences(frame, "title", "subtitle")
+    for i, pair in enumerate(("ab", "ac", "bc")):
+        own = frame[pairs == pair]
+        assert lines(page, i) == [own.loc[own["group"] == group, "kl"].tolist() for group in pair]
+    assert panels(page)[0].get_yscale() == "linear"
+    assert "not drawn" not in texts_of(page)
+
+
+def test_what_cannot_be_drawn_is_told() -> None:
+    frame = exchanged("ab", n_folds=4)
+    frame.loc[:3, "kl"] = [np.nan, np.inf, 0.0, 1.0]
+    assert "2 of 8 values are not drawn" in texts_of(draw_divergences(frame, "title", "subtitle"))
+    frame.loc[4, "kl"] = 1e-5
+    logarithmic = draw_divergences(frame, "title", "subtitle")
+    assert panels(logarithmic)[0].get_yscale() == "log"
+    assert "3 of 8 values are not drawn" in texts_of(logarithmic)
+    flat = draw_divergences(frame.assign(kl=0.0), "title", "subtitle")
+    assert lines(flat, 0) == [[0.0] * 4] * 2
+
+
+def test_figures_show_the_first_variant_of_the_first_case() -> None:
+    experiment = AlternationExperiment.model_validate(
+        {
+            **{"kind": "alternation", "name": "x", "title": "X", "card": "adult", "target": "pay"},
+            **{"unit": "cents", "attributes": ["sex", "race"], "seed": 1, "folds": 3},
+            "cases": [
+                {"name": "second", "title": "Second", "features": ["sex", "race"], "variants": ["train"]},
+                {"name": "first", "title": "First", "features": ["sex", "race"]},
+            ],
+        }
+    )
+    both = pd.concat([exchanged("fm", "sex"), exchanged("ab")])
+    shown = both.assign(case="second", variant="train")
+    frame = pd.concat([both.assign(case="first", mean=-1.0), shown, both.assign(case="second", mean=-1.0)])
+    outcome = AlternationOutcome(frame, pd.DataFrame(), {"first": 7, "second": 1234}, "")
+    figures = dict(alternation_figures(experiment, outcome))
+    assert list(figures) == ["means_sex", "kl_sex", "means_race", "kl_race"]
+    own = shown[(shown["attribute"] == "sex") & (shown["group"] == "f")]
+    assert lines(figures["means_sex"](), 0)[0] == own["mean"].tolist()
+    text = texts_of(figures["means_race"]())
+    assert "race exchanged: mean predicted pay (cents)" in text
+    assert "Second: 1,234 rows in 3 folds. Models of unchanged rows, and of exchanged rows" in text
