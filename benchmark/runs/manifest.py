@@ -42,7 +42,6 @@ STAGES = {"pre": "Pre-processing", "in": "In-processing", "post": "Post-processi
 """Titles of the stages at which techniques act, in the order of training, and of an unknown stage."""
 
 _ARROW = " -> "
-_At = TypeVar("_At")
 
 
 def _with_names(records: Any) -> Any:
@@ -254,8 +253,8 @@ class DatasetDescription:
         return ConstantAnswer(
             favorable / (sizes.deprived + sizes.favored),
             scored=self.scored_favorable,
-            biased=_by_place(self.biased_favorable),
-            hidden=_by_place(self.hidden_favorable),
+            biased=self.biased_favorable,
+            hidden=self.hidden_favorable,
             groups=sizes.favorable_shares,
             accept=self.entry.accept,
         )
@@ -275,17 +274,6 @@ class DatasetDescription:
         if rates is None or self.embedded or math.isnan(self.recorded_gap):
             return None
         return self.recorded_gap - (rates["favored"] - rates["deprived"])
-
-
-def _by_place(
-    shares: Mapping[str, Mapping[_At, Sequence[float | None]]],
-) -> dict[tuple[str, _At], tuple[float, ...]]:
-    """Return shares by bias, and by level or test, with NaN where they are unknown."""
-    return {
-        (bias, at): tuple(math.nan if share is None else share for share in each)
-        for bias, of_bias in shares.items()
-        for at, each in of_bias.items()
-    }
 
 
 class ExperimentInRun(BaseModel):

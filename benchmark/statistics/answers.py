@@ -8,10 +8,10 @@ sentence.
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from types import MappingProxyType
-from typing import Any
+from typing import Any, TypeAlias
 
 import numpy as np
 import pandas as pd
@@ -108,20 +108,24 @@ STANDING_COLUMNS = (
 """Columns of :func:`standings`."""
 
 
+_Shares: TypeAlias = Sequence[float | None]
+
+
 @dataclass(frozen=True)
 class ConstantAnswer:
     """The more accurate of the two classifiers that answer everybody the same, by the labels of test rows.
 
-    Numbers are shares of favorable labels, where they are known. Sequences have one for each repetition.
+    Numbers are shares of favorable labels, where they are known. Sequences have one for each repetition, None
+    where it is unknown.
     """
 
     favorable: float
     # Original test rows that differ between repetitions, by level of bias.
     scored: Mapping[float, Sequence[float]] = field(default_factory=dict, compare=False)
-    # Test rows with planted bias, by name of the bias and level; NaN where unknown.
-    biased: Mapping[tuple[str, float], Sequence[float]] = field(default_factory=dict, compare=False)
+    # Test rows with planted bias, by name of the bias and level.
+    biased: Mapping[str, Mapping[float, _Shares]] = field(default_factory=dict, compare=False)
     # Test rows with hidden bias, by name of the bias and test.
-    hidden: Mapping[tuple[str, str], Sequence[float]] = field(default_factory=dict, compare=False)
+    hidden: Mapping[str, Mapping[str, _Shares]] = field(default_factory=dict, compare=False)
     # The deprived and the favored group.
     groups: tuple[float, float] | None = field(default=None, compare=False)
     # The share that every technique accepts, if it is given: then it is accepted by lot.
@@ -149,32 +153,38 @@ def random_accuracy(constant: float) -> float:
 
 
 def constant_on(
-    answer: ConstantAnswer | None, test: str, bias: str = "", beta: float | None = None
+    answer: ConstantAnswer | None,
+    test: str,
+    bias: str = "",
+    beta: float | None = None,
+    repetitions: Collection[int] | None = None,
 ) -> ConstantAnswer | None:
     """Return the best constant answer on the rows that a test scored; None if unknown.
 
     ``answer`` is the best constant answer on the original test rows of the dataset. Without ``beta``, the
     result is for all levels of bias together; tests with planted bias have none. Where nothing is planted, a
-    biased test is the original one. On balanced rows, either constant is right about half of the weight.
+    biased test is the original one. On balanced rows, either constant is right about half of the weight. If
+    ``repetitions`` are given, only their rows count, where they are told apart.
     """
     if test == BALANCED:
         return ConstantAnswer(0.5, groups=(0.5, 0.5))
     if answer is None:
         return None
-    shares = [share for share in _scored_shares(answer, test, bias, beta) if not math.isnan(share)]
-    if shares:
+    scored = _scored_shares(answer, test, bias, beta)
+    own = [scored[i] for i in repetitions or () if i < len(scored)]
+    if shares := _known(own) or _known(scored):
         # Groups were counted with true labels.
-        groups = None if test != TRUTH and (bias, test) in answer.hidden else answer.groups
+        groups = None if test != TRUTH and test in answer.hidden.get(bias, ()) else answer.groups
         return ConstantAnswer(math.fsum(shares) / len(shares), groups=groups, accept=answer.accept)
     return answer if test in (ORIGINAL, TRUTH) or (test == BIASED and beta == 0) else None
 
 
-def _scored_shares(answer: ConstantAnswer, test: str, bias: str, beta: float | None) -> Sequence[float]:
+def _scored_shares(answer: ConstantAnswer, test: str, bias: str, beta: float | None) -> _Shares:
     """Return the shares of favorable labels in the rows that were scored in each repetition, if recorded."""
-    if (bias, test) in answer.hidden:
-        return answer.hidden[bias, test]
-    if test == BIASED and beta is not None and (bias, beta) in answer.biased:
-        return answer.biased[bias, beta]
+    if test in (of_tests := answer.hidden.get(bias, {})):
+        return of_tests[test]
+    if test == BIASED and beta in (of_levels := answer.biased.get(bias, {})):
+        return of_levels[beta]  # type: ignore[index]
     if test == BIASED and beta != 0:
         return ()
     if beta is None:
@@ -182,26 +192,8 @@ def _scored_shares(answer: ConstantAnswer, test: str, bias: str, beta: float | N
     return answer.scored.get(beta, ())
 
 
-def constant_in(answer: ConstantAnswer | None, test: str, bias: str, beta: float, repetition: int) -> float:
-    """Return the accuracy of the best constant answer on the test rows of one repetition; NaN if unknown."""
-    share = _share_in(answer, test, bias, beta, repetition)
-    whole = _constant_of(answer, test, bias, beta, share)
-    return math.nan if whole is None else whole.accuracy
-
-
-def _share_in(answer: ConstantAnswer | None, test: str, bias: str, beta: float, repetition: int) -> float:
-    """Return the share of favorable labels in the rows of a repetition; NaN if all have the same rows."""
-    shares = () if answer is None or test == BALANCED else _scored_shares(answer, test, bias, beta)
-    return shares[repetition] if repetition < len(shares) else math.nan
-
-
-def _constant_of(
-    answer: ConstantAnswer | None, test: str, bias: str, beta: float, favorable: float
-) -> ConstantAnswer | None:
-    """Return the best constant answer on rows with a share of favorable labels; NaN: as recorded."""
-    if answer is None or math.isnan(favorable):
-        return constant_on(answer, test, bias, beta)
-    return ConstantAnswer(favorable, accept=answer.accept)
+def _known(shares: _Shares) -> list[float]:
+    return [share for share in shares if share is not None and not math.isnan(share)]
 
 
 def standings(
@@ -233,11 +225,6 @@ def standings(
     means = cells.groupby(level=where, sort=False).mean()
     is_degenerate = kinds.fillna("") != ""
     of_kinds = kinds[is_degenerate].groupby(level=where, sort=False).agg(["first", "nunique"])
-    scored = [
-        _share_in(constants.get(dataset), test, bias, beta, repetition)
-        for dataset, bias, _, test, beta, _, repetition in cells.index
-    ]
-    shares = pd.Series(scored, index=cells.index, dtype=float).mask(cells[ACCURACY].isna())
     standing = pd.DataFrame(
         {
             "n_recorded": kinds.groupby(level=where, sort=False).count(),
@@ -249,10 +236,11 @@ def standings(
     one_kind = of_kinds["first"].where(of_kinds["nunique"] == 1, SEVERAL)
     standing["degenerate"] = one_kind.reindex(standing.index).fillna("")
     rows = []
-    share_of = shares.groupby(level=where, sort=False).mean().reset_index()
-    for dataset, bias, _, test, beta, _, share in share_of.itertuples(index=False, name=None):
+    scored = cells[ACCURACY].notna().reset_index("repetition")
+    repetitions = scored["repetition"].where(scored[ACCURACY], -1).groupby(level=where, sort=False).agg(list)
+    for (dataset, bias, _, test, beta, _), own in repetitions.items():
         known = constants.get(dataset)
-        answer = _constant_of(known, test, bias, beta, share)
+        answer = constant_on(known, test, bias, beta, [i for i in own if i >= 0])
         labels = constant_on(known, test, bias if test in (ORIGINAL, TRUTH) else "", beta=0)
         groups = (labels and labels.groups) or (math.nan, math.nan)
         numbers = (answer.accuracy, answer.accepted) if answer else (math.nan, math.nan)

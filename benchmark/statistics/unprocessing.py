@@ -11,7 +11,7 @@ import numpy as np
 import pandas as pd
 
 from benchmark.columns import EQUALIZE, FRONTIER_COLUMNS
-from benchmark.statistics.answers import ACCURACY, DISCRIMINATION, ConstantAnswer, constant_in
+from benchmark.statistics.answers import ACCURACY, DISCRIMINATION, ConstantAnswer, constant_on
 from benchmark.statistics.cells import (
     WHERE,
     Array,
@@ -100,12 +100,10 @@ def frontier_gaps(
     accuracies, gaps = (
         paths[name].sort_index(axis=1, ascending=False).to_numpy() for name in (ACCURACY, DISCRIMINATION)
     )
-    constant = np.array(
-        [
-            constant_in(constants.get(dataset), test, bias, beta, repetition)
-            for dataset, bias, test, beta, repetition in where
-        ]
-    )
+    constant = [
+        getattr(constant_on(constants.get(name), test, bias, beta, [repetition]), "accuracy", np.nan)
+        for name, bias, test, beta, repetition in where
+    ]
     reached = accuracy_at(
         np.abs(cells[DISCRIMINATION].to_numpy()),
         np.column_stack([gaps, np.zeros(len(gaps))]),

@@ -10,7 +10,6 @@ from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as npst
 
-from benchmark.errors import UnknownNameError
 from benchmark.statistics.across import rank_table, repetitions_needed, unbroken_groups
 from benchmark.statistics.hypothesis_tests import friedman, wilcoxon_p_values
 from tests.helpers.made_up_results import GOALS, random_results, results
@@ -126,22 +125,6 @@ def test_groups_join_what_does_not_differ() -> None:
     assert few["groups"].tolist() == ["1", "1", "1"]
 
 
-def test_runs_without_a_difference() -> None:
-    def differ(k: int, *pairs: tuple[int, int]) -> np.ndarray:
-        found = np.zeros((k, k), dtype=bool)
-        for i, j in pairs:
-            found[i, j] = found[j, i] = True
-        return found
-
-    assert unbroken_groups(differ(4)) == [range(4)]
-    assert unbroken_groups(differ(4, (0, 3))) == [range(3), range(1, 4)]
-    assert unbroken_groups(differ(4, (0, 1), (2, 3))) == [range(1, 3)]
-    # 0 and 2 do not differ, but 1 between them differs from 0.
-    assert unbroken_groups(differ(3, (0, 1))) == [range(1, 3)]
-    assert unbroken_groups(differ(2, (0, 1))) == []
-    assert unbroken_groups(differ(1)) == []
-
-
 @given(npst.arrays(bool, st.integers(1, 7).map(lambda k: (k, k))))
 def test_runs_are_all_largest_ones(drawn: np.ndarray) -> None:
     differ = np.triu(drawn, 1) | np.triu(drawn, 1).T
@@ -160,13 +143,6 @@ def test_techniques_that_miss_a_block_are_left_out() -> None:
     assert found.loc["c", ["reason", "reason_dataset"]].tolist() == ["no_value", "set 1"]
     assert found.loc["a", "reason"] == ""
     assert (found["n_blocks"] == 3).all()
-
-
-def test_nothing_in_common_is_nothing_to_rank() -> None:
-    found = rank_table(on_datasets({"a": 0.5}, {"b": 0.4}), GOALS)
-    assert found["mean_rank"].isna().all()
-    assert set(found["test_reason"]) == {"few_techniques"}
-    assert set(found["groups"]) == {""}
 
 
 def test_degenerate_comparisons_have_reasons() -> None:
@@ -189,16 +165,6 @@ def test_blocks_are_made_of_the_axes_that_are_pooled() -> None:
         "b",
         "c",
     ]  # nearest to 0
-
-
-def test_metrics_without_better_values_are_not_ranked() -> None:
-    table = pd.concat([on_datasets({"a": 1, "b": 2}), results({"a": [1], "b": [2]}, metric="size")])
-    assert set(rank_table(table, GOALS)["metric"]) == {"accuracy"}
-
-
-def test_a_metric_without_a_goal_is_refused() -> None:
-    with pytest.raises(UnknownNameError, match="metric called 'accuracy'"):
-        rank_table(on_datasets({"a": 1, "b": 2}), {})
 
 
 def test_how_many_datasets_a_claim_needs() -> None:

@@ -8,14 +8,12 @@ import numpy as np
 import pandas as pd
 import pytest
 import scipy.stats
-from hypothesis import given
-from hypothesis import strategies as st
 
 from benchmark.errors import StatisticsError
 from benchmark.runs.finished import read_frames
 from benchmark.statistics.cells import distance, to_cells
 from benchmark.statistics.intervals import cell_intervals, student_intervals
-from tests.helpers.made_up_results import Aim, random_results, results
+from tests.helpers.made_up_results import Aim, results
 
 RESULTS = Path(__file__).resolve().parents[2] / "results"
 
@@ -29,27 +27,6 @@ def test_intervals_of_means_are_those_of_scipy(n: int, confidence: float) -> Non
     for i, row in enumerate(values):
         theirs = scipy.stats.ttest_1samp(row, 0).confidence_interval(confidence)
         np.testing.assert_allclose((low[i], high[i]), theirs, rtol=1e-12)
-
-
-rows = st.lists(st.integers(-1000, 1000), min_size=3, max_size=8, unique=True)
-
-
-@given(rows, st.integers(1, 100), st.integers(-1000, 1000))
-def test_an_interval_moves_with_its_values(row: list[int], factor: int, shift: int) -> None:
-    values = np.array([row], dtype=float)
-    low, high = student_intervals(values)
-    moved = student_intervals(factor * values + shift)
-    np.testing.assert_allclose(moved, (factor * low + shift, factor * high + shift), rtol=1e-9, atol=1e-6)
-    np.testing.assert_allclose(student_intervals(-values), (-high, -low), rtol=1e-9, atol=1e-9)
-
-
-def test_a_row_has_the_same_interval_whatever_stands_beside_it() -> None:
-    table = random_results()
-    whole = cell_intervals(table)
-    part = cell_intervals(table[table["technique"] == "b"])
-    own = whole[whole["technique"] == "b"].reset_index(drop=True)
-    # Sums are taken in another order by another size of matrix.
-    pd.testing.assert_frame_equal(own, part, rtol=1e-12)
 
 
 def test_equal_values_have_a_point() -> None:
@@ -83,14 +60,6 @@ def test_a_cell_without_results_is_a_row() -> None:
     assert len(cell_intervals(pd.concat([table, other]))) == len(found) + 1
 
 
-def test_the_order_of_the_rows_does_not_matter() -> None:
-    table = random_results()
-    key = ["dataset", "level", "technique", "metric"]
-    found = cell_intervals(table).sort_values(key, ignore_index=True)
-    shuffled = cell_intervals(table.sample(frac=1, random_state=1))
-    pd.testing.assert_frame_equal(found, shuffled.sort_values(key, ignore_index=True), rtol=1e-12)
-
-
 _OTHER_RUNS = ("groups", "learners", "legast2025", "suite", "fairness_cost", "tuning", "wick")
 
 
@@ -120,18 +89,6 @@ def test_impossible_results_are_refused() -> None:
         cell_intervals(table.iloc[:0])
     with pytest.raises(StatisticsError, match="confidence"):
         student_intervals(np.ones((1, 3)), 1)
-
-
-def test_a_matrix_of_results_is_taken_as_it_is() -> None:
-    cells = to_cells(random_results())
-    pd.testing.assert_frame_equal(cell_intervals(cells), cell_intervals(random_results()))
-    part = cells.where(technique=["b"], metric=["accuracy"])
-    assert set(part.keys["technique"]) == {"b"}
-    pd.testing.assert_frame_equal(
-        cell_intervals(part),
-        cell_intervals(random_results().query("technique == 'b' and metric == 'accuracy'")),
-    )
-    assert cells.where(technique=[]).keys.empty
 
 
 def test_distances_have_one_sense() -> None:

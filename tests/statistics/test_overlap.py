@@ -41,12 +41,6 @@ def test_the_standard_error_has_the_overlap_in_it() -> None:
     assert corrected_t_p_values(values, np.array([3 / 7]))[0] == pytest.approx(2 * scipy.stats.t.sf(t, 9))
 
 
-def test_without_overlap_it_is_students_test() -> None:
-    values = np.random.default_rng(2).normal(size=(1, 7))
-    expected = scipy.stats.ttest_1samp(values[0], 0).pvalue
-    assert corrected_t_p_values(values, np.array([0.0]))[0] == pytest.approx(expected)
-
-
 def test_comparisons_of_splits_use_the_corrected_test_and_say_so() -> None:
     plain = paired_comparisons(two(), "none", GOALS).iloc[0]
     found = paired_comparisons(to_cells(two(), HALVES), "none", GOALS).iloc[0]
@@ -57,18 +51,6 @@ def test_comparisons_of_splits_use_the_corrected_test_and_say_so() -> None:
         assert width == pytest.approx(factor * before)
     assert (plain["p_method"], found["p_method"]) == ("exact", CORRECTED)
     assert found["p_paired"] > plain["p_paired"]
-
-
-def test_a_corrected_test_can_be_significant_with_few_splits() -> None:
-    found = paired_comparisons(to_cells(two(3), HALVES), "none", GOALS)
-    assert judged(found)["tested"].all()
-
-
-def test_intervals_of_cells_know_the_overlap() -> None:
-    table = pd.concat([two(beta=0.0), two(beta=1.0)])
-    plain, found = (cell_intervals(own) for own in (table, to_cells(table, HALVES)))
-    width, before = (own["ci_high"] - own["ci_low"] for own in (found, plain))
-    assert width.to_numpy() == pytest.approx(np.sqrt(7) * before.to_numpy())
 
 
 def test_single_folds_are_the_splits_where_there_are_some() -> None:
@@ -103,12 +85,6 @@ def test_each_dataset_has_its_own_number_of_folds() -> None:
         alone = Resampling({name: overlap}, {name: n_folds}, folds_of(own, n_folds))
         expected = cell_intervals(to_cells(own, alone)).set_index("dataset")
         pd.testing.assert_frame_equal(found.loc[[name]], expected)
-
-
-def test_parts_of_cells_keep_their_overlap() -> None:
-    cells = to_cells(two(), Resampling({"one": 0.5}, {"one": 3}, folds_of(two(), 3))).where(technique=["t"])
-    assert cells.overlaps.tolist() == [0.5]
-    assert cells.singles.shape == (1, 18)
 
 
 @pytest.mark.parametrize(("n_folds", "repeats"), [(None, 10), (None, 30), (5, 4), (3, 12)])
@@ -216,14 +192,6 @@ def test_one_repetition_of_folds_has_an_interval_and_no_reason_against_it() -> N
     assert (found["n"], found["df"]) == (1, 2)
     unrecorded = to_cells(two(2), Resampling({"one": 0.5}, {"one": 3}))
     assert set(paired_comparisons(unrecorded, "none", GOALS)["reason"]) == {NO_FOLDS}
-
-
-def test_the_standard_error_of_an_improvement_gives_its_interval() -> None:
-    for cells in (to_cells(two()), to_cells(two(), HALVES)):
-        found = paired_comparisons(cells, "none", GOALS).iloc[0]
-        half = scipy.stats.t.ppf(0.975, found["df"]) * found["improvement_se"]
-        ends = found["improvement"] - half, found["improvement"] + half
-        assert (found["improvement_low"], found["improvement_high"]) == pytest.approx(ends)
 
 
 def test_a_fold_without_a_value_does_not_move_the_interval_off_its_estimate() -> None:

@@ -4,14 +4,12 @@ from __future__ import annotations
 
 import numpy as np
 import pandas as pd
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as npst
 
-from benchmark.errors import UnknownNameError
 from benchmark.statistics.across import on_pareto_front, pareto_fronts
-from tests.helpers.made_up_results import GOALS, random_results, results
+from tests.helpers.made_up_results import GOALS, results
 
 NAN = float("nan")
 METRICS = ("accuracy", "discrimination")
@@ -84,25 +82,8 @@ def test_shares_are_those_of_single_repetitions() -> None:
     assert ((hits > 0) & (hits < 4)).any()  # something is uncertain here
 
 
-def test_equal_techniques_share_the_front() -> None:
-    same = {"a": [0.7, 0.8, 0.6], "b": [0.7, 0.8, 0.6]}
-    found = pareto_fronts(both(same, same), METRICS, GOALS)
-    assert found["on_front"].all()
-    assert (found["share_on_front"] == 1).all()
-
-
-def test_there_is_a_row_for_each_dataset_and_level() -> None:
-    table = random_results()
-    assert len(pareto_fronts(table, METRICS, GOALS)) == 2 * 3 * 3
-
-
 def test_metrics_of_different_datasets_make_no_front() -> None:
     apart = pd.concat([results({"a": [0.5]}), results({"a": [0.5]}, dataset="two", metric="discrimination")])
     found = pareto_fronts(apart, METRICS, GOALS)
     assert (found["reason"] == "no_values").all()
     assert not found["on_front"].any()
-
-
-def test_a_metric_without_a_goal_is_refused() -> None:
-    with pytest.raises(UnknownNameError, match="metric called 'discrimination'"):
-        pareto_fronts(both({"a": [0.5]}, {"a": [0.1]}), METRICS, {"accuracy": GOALS["accuracy"]})

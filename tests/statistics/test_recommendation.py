@@ -10,7 +10,7 @@ import pytest
 from scipy.stats import t as student
 
 from benchmark.columns import EQUALIZE, GOALS, RESTORE
-from benchmark.statistics.answers import ANSWER_COLUMNS, ConstantAnswer, constant_on, unranked
+from benchmark.statistics.answers import ConstantAnswer, constant_on, unranked
 from benchmark.statistics.cells import Baselines, Resampling
 from benchmark.statistics.recommendation import Criteria
 from benchmark.statistics.restoration import UNDO_COLUMNS
@@ -171,20 +171,6 @@ def test_nothing_is_recommended_of_which_too_little_is_known() -> None:
     assert not (empty["n_degenerate"] > 0).any(), "an empty group is no constant answer"
 
 
-def test_the_first_reason_that_holds_is_given() -> None:
-    cells: dict[str, Cell] = {
-        "none": BASELINE,
-        "a": [(0.0, 0.7, 0.001, 0.001, 0.001), USEFUL],
-        "b": (0.1, 0.6, 0.3, 0.25, 0.35),
-        "c": [*[USEFUL] * 11, None],
-        "d": (0.4, 0.9, 0.4, 0.2, 0.6),
-    }
-    assert verdicts_of(cells) == {
-        **{"none": "baseline", "a": "constant", "b": "below_constant"},
-        **{"c": "incomplete", "d": "not_shown"},
-    }
-
-
 # Constants.
 
 
@@ -202,15 +188,15 @@ def test_splits_are_compared_with_the_constant_answer_on_their_own_rows() -> Non
 
 def test_no_constant_beats_what_is_recommended_on_a_biased_test() -> None:
     cells: dict[str, Cell] = {"none": BASELINE, "a": (0.05, 0.577, 0.3, 0.28, 0.33)}
-    known = ConstantAnswer(0.47, biased={("cpt", 0.5): [0.41, 0.406] * 5})
+    known = ConstantAnswer(0.47, biased={"cpt": {0.5: [0.41, 0.406] * 5}})
     found = answers_at({0.5: cells}, test="biased", constant=known).loc[("a", 0.5)]
     assert found["outcome"] == "below_constant"
     assert found["constant_accuracy"] == pytest.approx(0.592)
-    enough = ConstantAnswer(0.47, biased={("cpt", 0.5): [0.43] * 10})
+    enough = ConstantAnswer(0.47, biased={"cpt": {0.5: [0.43] * 10}})
     found = answers_at({0.5: cells}, test="biased", constant=enough).loc[("a", 0.5)]
     assert found["outcome"] == "helps"
     # Of another bias, or of none, is not of this one.
-    for unknown in (ConstantAnswer(0.47), ConstantAnswer(0.47, biased={("label", 0.5): [0.43] * 10})):
+    for unknown in (ConstantAnswer(0.47), ConstantAnswer(0.47, biased={"label": {0.5: [0.43] * 10}})):
         found = answers_at({0.5: cells}, test="biased", constant=unknown)
         assert found["outcome"]["a", 0.5] == "not_recorded"
 
@@ -229,7 +215,7 @@ def test_where_nothing_is_planted_the_biased_test_has_the_verdicts_of_the_origin
 
 
 def test_one_function_knows_the_constant_of_a_scenario_and_level() -> None:
-    answer = ConstantAnswer(0.3, scored={0.0: [0.28], 0.5: [0.26]}, biased={("cpt", 0.5): [0.1, math.nan]})
+    answer = ConstantAnswer(0.3, scored={0.0: [0.28], 0.5: [0.26]}, biased={"cpt": {0.5: [0.1, None]}})
 
     def accuracy(*where: object) -> float | None:
         found = constant_on(answer, *where)  # type: ignore[arg-type]
@@ -350,19 +336,6 @@ def test_every_number_of_the_rule_can_be_set() -> None:
 
 
 # Ties.
-
-
-def test_techniques_that_others_outdo_are_not_chosen() -> None:
-    cells: dict[str, Cell] = {
-        "none": BASELINE,
-        "a": (0.2, 0.75, 0.3, 0.25, 0.35),  # leaves more than c, and is less accurate
-        "b": (0.3, 0.82, 0.3, 0.25, 0.35),
-        "c": (0.1, 0.76, 0.3, 0.25, 0.35),
-        "d": (0.11, 0.76, 0.3, 0.25, 0.35),  # c's twin, within the margin
-    }
-    found = answers_of(cells).set_index("technique")
-    assert found["dominated_by"].to_dict() == {"c": "", "d": "", "b": "", "a": "c", "none": ""}
-    assert found["choice"].to_dict() == {"c": "least", "d": "", "b": "cheap", "a": "", "none": ""}
 
 
 def test_the_cheap_choice_is_never_outdone() -> None:
@@ -560,7 +533,3 @@ def test_doing_nothing_has_a_row_of_its_own_before_another_baseline() -> None:
         **{"none": "reference", "drop": "baseline"},
         **{"a": "helps"},
     }
-
-
-def test_the_columns_are_those_that_are_documented() -> None:
-    assert tuple(answers_at(restoring()).columns) == (*ANSWER_COLUMNS, "outcome")

@@ -11,7 +11,6 @@ import pytest
 import scipy.stats
 
 from benchmark.columns import DECISION_COLUMNS, DECISION_COUNTS
-from benchmark.errors import StatisticsError
 from benchmark.statistics.cells import WHERE, Baselines, Resampling
 from benchmark.statistics.restoration import (
     BY_CHANCE,
@@ -110,13 +109,6 @@ def test_all_metrics_of_forty_people_are_those_by_hand() -> None:
         "in_their_place_favored": Fraction(4, 8),
     }
     assert values_of(FORTY) == pytest.approx({k: float(v) for k, v in expected.items()}, rel=0, abs=1e-12)
-
-
-def test_each_row_of_counts_has_its_own_values() -> None:
-    table = np.array([counts(FORTY), counts(given_back(1, 4)), counts({})])
-    values = restoration_values(table)
-    assert values["given_back"] == pytest.approx([4 / 7, 1 / 4, np.nan], rel=0, abs=1e-12, nan_ok=True)
-    assert values["agreement"] == pytest.approx([29 / 40, 1 / 4, np.nan], rel=0, abs=1e-12, nan_ok=True)
 
 
 def test_an_empty_group_leaves_the_other_ones_values() -> None:
@@ -240,12 +232,6 @@ def test_shares_are_shown_beside_those_of_the_refits_and_minus_the_biased_one() 
     assert (baseline["value"], baseline["refit_biased"]) == (0, 22 / 50)
 
 
-def test_without_refits_there_is_nothing_to_go_beyond() -> None:
-    table = restoration_table(decisions({"none": [twenty(0)] * 2, "t": [twenty(5)] * 2}), BASELINES, None, {})
-    assert table[["refit_clean", "refit_biased", "beyond_refit"]].isna().all(axis=None)
-    assert of_metric(table, "given_back")["value"] == 1 / 4
-
-
 def four_rates(*accepted: int) -> People:
     """Return ten people of each group and label, whom the clean model accepts, and of whom some are."""
     names = ("deprived_11", "deprived_01", "favored_11", "favored_01")
@@ -290,26 +276,11 @@ def test_distance_and_agreement_are_means_of_repetitions_which_sum_their_folds()
     assert row["n"] == 2
 
 
-def test_a_distance_that_is_never_defined_has_a_reason() -> None:
-    table = restoration_table(decisions({"none": [twenty(0)] * 2}), BASELINES, None, {})
-    row = of_metric(table, "restoration_distance", "none")
-    assert (row["n"], row["reason"]) == (0, "no_rate")
-    assert np.isnan(row["value"])
-
-
 def test_rows_are_of_levels_above_0_and_a_run_may_have_none() -> None:
     table = decisions({"none": [twenty(0)] * 2}, beta=0.0)
     assert restoration_table(table, BASELINES, None, REFITS).empty
     assert len(pooled_shares(table, None)) == len(SHARES)
     assert pooled_shares(table.iloc[:0], None).empty
-
-
-def test_decisions_that_lack_columns_or_repeat_a_key_are_refused() -> None:
-    table = decisions({"none": [twenty(0)]})
-    with pytest.raises(StatisticsError, match="lack columns"):
-        pooled_shares(table.drop(columns="fold"), None)
-    with pytest.raises(StatisticsError, match="several rows of one key"):
-        pooled_shares(pd.concat([table, table]), None)
 
 
 def test_linearised_intervals_hold_the_true_ratio() -> None:

@@ -55,11 +55,6 @@ def test_a_regret_is_what_the_oracle_has_more() -> None:
     assert (own["breaks"], own["breaks_oracle"], own["n"]) == (0.5, 0.0, 2)
 
 
-def test_less_is_better_where_the_rule_says_so() -> None:
-    table = regrets(tuning(), greatest=False)
-    assert one(table, technique="a", chosen_on="biased")["regret"] == pytest.approx(-0.06)
-
-
 def test_means_over_techniques_have_a_value_for_each_repetition() -> None:
     table = regrets(tuning(("one", "two")), greatest=True)
     for dataset, n in (("one", 2), ("", 4)):
@@ -78,11 +73,6 @@ def test_a_technique_that_lacks_a_value_is_in_no_mean() -> None:
     alone = one(table, technique="a", chosen_on="biased")
     assert alone["n"] == 1
     assert math.isnan(alone["regret_low"])
-
-
-def test_choices_that_were_not_made_are_compared_with_nothing() -> None:
-    table = regrets(tuning(chosen_on="clean"), greatest=True)
-    assert "clean" not in {*table["chosen_on"]}
 
 
 def test_intervals_know_that_splits_overlap() -> None:
