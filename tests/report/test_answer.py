@@ -30,7 +30,7 @@ from benchmark.facts.model import (
     Technique,
 )
 from benchmark.text.terminal import as_text, print_markdown
-from benchmark.wording import LINES, answer_text, macro, render
+from benchmark.wording import LINES, answer_text, render
 from benchmark.wording.overview import overview
 from tests.helpers.facts import answers, estimate, small_facts, standing, whole_facts
 from tests.helpers.snapshots import read_texts, write_texts
@@ -377,12 +377,6 @@ def test_what_harms_for_one_goal_is_counted_so() -> None:
     assert told.others(told.techniques) == {"dominated": 1, "harms": 1}
 
 
-def test_a_level_without_any_interval_says_that_nothing_could_be_shown() -> None:
-    facts = several({**NONE, "detectable": None})
-    (level,) = facts.scenarios[0].answers[0].levels
-    assert "No change shows here" in macro("level", "level_notes", facts)(level)
-
-
 @pytest.mark.parametrize("goals", [("equalize",), ("restore", "equalize")])
 @pytest.mark.parametrize("n_datasets", [1, 2, 4, 9])
 def test_an_answer_has_few_lines(n_datasets: int, goals: tuple[str, ...]) -> None:
@@ -394,13 +388,6 @@ def test_an_answer_has_few_lines(n_datasets: int, goals: tuple[str, ...]) -> Non
         assert all(f"Dataset {i} (five features), β = 0.5: Technique" in "\n".join(lines) for i in range(4))
         assert sum("▲" in line for line in lines) >= 4
     assert any(line.startswith("And ") for line in lines)
-
-
-def test_nothing_is_broken_within_80_columns() -> None:
-    for facts in (many(1), many(4)):
-        lines = printed(facts, 80, folder="out").splitlines()
-        assert max(map(len, lines)) <= 80
-        assert not any("(+" in line and line.count("(") > 4 for line in lines)
 
 
 def test_names_of_rows_have_no_word_on_embedded_data() -> None:

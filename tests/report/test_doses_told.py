@@ -5,7 +5,6 @@ from __future__ import annotations
 from dataclasses import replace
 from functools import cache
 from pathlib import Path
-from types import SimpleNamespace
 
 import pandas as pd
 import pytest
@@ -90,19 +89,6 @@ def test_files_and_figures_go_by_dose() -> None:
     assert names
     assert not [name for name in names if "beta" in name]
     assert statistics.run.level_limit == 0.1
-
-
-@pytest.mark.parametrize("others", [(), ("logistic_regression",), ("naive_bayes", "lightgbm")])
-@pytest.mark.parametrize("rates", [None, (0.40, 0.45)])
-def test_the_effect_of_hidden_bias_names_its_classifier(
-    others: tuple[str, ...], rates: tuple[float, float] | None
-) -> None:
-    own = prepared(rates)
-    named = [SimpleNamespace(name=name) for name in ("c45", *others)]
-    experiment = own.run.experiment.model_copy(update={"classifiers": named})
-    found = hidden(replace(own, run=own.run.model_copy(update={"experiment": experiment})))
-    assert found is not None
-    assert (found.classifier, found.others) == ("c45", others)
 
 
 def test_without_rates_the_table_is_told_at_three_hidden_doses() -> None:

@@ -4,20 +4,15 @@ from __future__ import annotations
 
 import contextlib
 import io
-import json
 import random
 from pathlib import Path
 
-import numpy as np
 import pandas as pd
 import pytest
-from markupsafe import escape
 
 from benchmark.cli import main
 from benchmark.experiment import engine
 from benchmark.facts import Facts
-from benchmark.runs.finished import read_run
-from benchmark.wording import all_planted
 from tests.helpers.cards import LOANS
 from tests.helpers.engines import InProcess
 from tests.helpers.plugins import forgetting
@@ -192,56 +187,6 @@ def test_pages_name_them_only_to_say_what_they_are(run: tuple[Path, str, str]) -
     for level in facts.scenarios[0].answers[0].levels:
         of = {row.technique: {remark.code for remark in row.remarks} for row in level.techniques}
         assert "inside_frontier" in of["leak"] & of["worse"]
-
-
-def test_the_dataset_has_one_name_for_readers_in_the_whole_folder(run: tuple[Path, str, str]) -> None:
-    folder = run[0]
-    text = (folder / "statistics" / "README.md").read_text(encoding="utf-8")
-    assert "### Loans. Equalize acceptance" in text
-    assert "loans:" not in text
-    for table in ("tables", "statistics/tables"):
-        texts = [path.read_text(encoding="utf-8") for path in (folder / table).iterdir()]
-        assert len(texts) >= 3
-        assert all("Loans" in text for text in texts)
-        assert not any("loans," in text or "loans:" in text for text in texts)
-    page = (folder / "report.html").read_text(encoding="utf-8")
-    assert '"title":"Loans"' in page
-
-
-def test_page_and_figures_describe_the_planted_bias_in_the_same_words(run: tuple[Path, str, str]) -> None:
-    planted = json.loads((run[0] / "manifest.json").read_text(encoding="utf-8"))["datasets"]["loans"]["bias"]
-    page = (run[0] / "report.html").read_text(encoding="utf-8")
-    for facts in planted.values():
-        description = facts["description"]
-        if facts["acting"]:
-            assert description == ", ".join(facts["acting"])
-        assert escape(description) in page
-    (dataset,) = read_run(run[0]).manifest.datasets
-    described = {bias: facts["description"] for bias, facts in planted.items()}
-    assert all_planted(dataset) == "; ".join(
-        f"Bias {bias!r}: {description}" for bias, description in described.items()
-    )
-
-
-def test_summary_and_statistics_have_the_same_intervals(run: tuple[Path, str, str]) -> None:
-    key = ["dataset", "bias", "level", "technique", "classifier", "test", "metric"]
-    both = pd.read_csv(run[0] / "summary.csv").merge(
-        pd.read_csv(run[0] / "statistics" / "intervals.csv"), on=key, suffixes=("", "_there")
-    )
-    assert len(both) == 48
-    for column in ("ci_low", "ci_high"):
-        assert both[column].notna().any()
-        np.testing.assert_allclose(both[column], both[f"{column}_there"], rtol=1e-5, atol=1e-9)
-
-
-def test_tables_mark_them_and_never_print_them_bold(run: tuple[Path, str, str]) -> None:
-    for folder in ("", "statistics"):
-        text = (run[0] / folder / "tables" / "techniques.tex").read_text(encoding="utf-8")
-        lines = [line for line in text.splitlines() if "PLANTED" in line]
-        assert len({line.split("&")[0] for line in lines}) == 4
-        for line in lines:
-            assert (r"\dag{}" if "worse" in line else r"\ddag{}") in line
-            assert "mathbf" not in line
 
 
 def test_the_terminal_counts_and_marks_them(run: tuple[Path, str, str]) -> None:

@@ -14,19 +14,13 @@ from benchmark.api import Run
 from benchmark.columns import BALANCED, BIASED, ORIGINAL, TEST_TITLES
 from benchmark.experiment.export import failures_frame, metrics_frame
 from benchmark.experiment.store import CellResult, MetricValue
-from benchmark.facts import first_facts
 from benchmark.figures.lists import run_figures, statistics_figures
 from benchmark.report.statistics_files import write_statistics
 from benchmark.runs.analysis import RunStatistics, folder_statistics
 from benchmark.runs.comparison import compare_runs
 from benchmark.runs.finished import read_frames, read_run
-from benchmark.statistics.answers import ConstantAnswer, constant_on
 from benchmark.tables.techniques import Numbers, techniques_table
-from benchmark.text.terminal import as_text
-from benchmark.wording import answer_text
 from tests.helpers.figure_checks import numbers_in
-from tests.helpers.made_up_runs import made_up_dataset
-from tests.helpers.planted_folder import GROUPS
 from tests.helpers.tested_three_times import BETAS, BIASES, REPETITIONS, TESTS, frames, write_tested_folder
 
 
@@ -117,12 +111,6 @@ def test_figures_are_of_one_test_and_say_which(statistics: RunStatistics, folder
     assert not any(text.startswith(("−.0", ".00")) for text in shown)  # those are of balanced rows
 
 
-def test_the_terminal_names_the_test(folder: Path) -> None:
-    text = as_text(answer_text(first_facts(read_frames(folder)), full=True))
-    for test in TESTS:
-        assert f"Dutch (embedded), under, {TEST_TITLES[test]}" in text
-
-
 def test_the_means_of_the_face_are_of_one_test(folder: Path) -> None:
     shown = Run(folder)._means()
     assert list(shown.index.names) == ["dataset", "bias", "test", "technique"]
@@ -149,16 +137,6 @@ def test_a_dose_is_not_compared_with_a_beta_of_the_same_number(folder: Path, tmp
     both, same = compare_runs(dosed, folder), compare_runs(folder, folder)
     assert both.n_cells * len(BETAS) == same.n_cells  # those without planted bias
     assert {sum(own.values()) for own in both.alone.values()} == {same.n_cells - both.n_cells}
-
-
-def test_what_a_constant_answer_scores_depends_on_the_test() -> None:
-    answer = made_up_dataset("one", test_groups=GROUPS).best_constant
-    assert constant_on(answer, ORIGINAL) == answer
-    assert constant_on(answer, BIASED) is None
-    balanced = constant_on(None, BALANCED)
-    assert balanced is not None
-    assert (balanced.accuracy, balanced.accepted) == (0.5, 0)
-    assert ConstantAnswer(0.75).accepted == 1
 
 
 def test_rows_are_written_by_test_and_metric_and_only_those_asked_for() -> None:

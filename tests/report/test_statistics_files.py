@@ -18,18 +18,16 @@ from matplotlib.figure import Figure
 
 from benchmark import open_run
 from benchmark.errors import BetabenchError, ReportError, StatisticsError, UnknownNameError
-from benchmark.facts import Facts, facts_of
+from benchmark.facts import facts_of
 from benchmark.figures import lists
-from benchmark.figures.lists import statistics_figures
 from benchmark.report.statistics_files import write_statistics
 from benchmark.runs.analysis import RunStatistics, folder_statistics
 from benchmark.runs.finished import read_results, read_run
 from benchmark.runs.verdicts import BELOW_COLUMNS, with_below
-from benchmark.statistics.recommendation import Criteria
 from benchmark.tables.layout import Table
 from benchmark.tables.techniques import Numbers, techniques_table
 from benchmark.text.writing import csv_text
-from benchmark.wording import render, vocabulary
+from benchmark.wording import render
 from tests.helpers.facts import report_text
 from tests.helpers.latex import check_latex, rows_of
 from tests.helpers.made_up_runs import changed, made_up_facts
@@ -179,17 +177,6 @@ def test_levels_without_effect_count_once_and_say_nothing_of_ranks(tmp_path: Pat
     (answers,) = facts.scenarios[0].answers
     assert [level.level for level in answers.levels] == [0]
     assert "| Discrimination | every β |" in report_text(found)
-
-
-def test_where_nothing_is_compared_nothing_is_called_none(tmp_path: Path) -> None:
-    path = write_folder(tmp_path / "run", names=("one",), repetitions=10)
-    table = pd.read_csv(path / "results.csv")
-    own = table["technique"] == "none"
-    changed = table["metric"].map(EVERYBODY).where(own)
-    (path / "results.csv").write_text(csv_text(table.assign(value=changed.fillna(table["value"]))))
-    found = folder_statistics(path)
-    (answers,) = facts_of(found).scenarios[0].answers
-    assert {level.reason and level.reason.code for level in answers.levels} == {"baseline_constant"}
 
 
 def test_ranks_and_fronts_say_who_is_below_the_constant_answer_and_where(statistics: RunStatistics) -> None:
@@ -387,18 +374,6 @@ def test_figures_stay_while_the_numbers_do_and_go_with_them(
     assert (tmp_path / "notes.txt").exists()
 
 
-def test_every_kind_of_figure_has_a_caption(statistics: RunStatistics, uneven: RunStatistics) -> None:
-    names = [name for own in (statistics, uneven) for name, _ in statistics_figures(own)]
-    assert {re.split("[_.]", name)[0] for name in names} <= {*vocabulary()["figure"]}
-
-
-def test_facts_are_a_file_that_reads_back(statistics: RunStatistics, tmp_path: Path) -> None:
-    written = write_statistics(tmp_path, statistics)
-    assert tmp_path / "facts.json" in written
-    text = (tmp_path / "facts.json").read_text(encoding="utf-8")
-    assert Facts.model_validate_json(text) == facts_of(statistics)
-
-
 def test_every_file_is_named_on_the_page_and_no_other(statistics: RunStatistics, tmp_path: Path) -> None:
     written = write_statistics(tmp_path, statistics)
     files = {path.relative_to(tmp_path).as_posix() for path in written if path.suffix in (".csv", ".json")}
@@ -412,28 +387,6 @@ def test_every_column_is_explained(statistics: RunStatistics) -> None:
     columns = {column for frame in statistics.frames.values() for column in frame.columns}
     assert [column for column in sorted(columns) if f"`{column}`" not in explained] == []
     assert [name for name in statistics.frames if f"`{name}.csv`" not in explained] == []
-
-
-def test_the_page_answers_in_order(statistics: RunStatistics) -> None:
-    page = report_text(statistics)
-    order = ["## Every technique at every level", "### one", "### two", "## What the words mean"]
-    order += ["## How techniques rank", "## How sure that is", "## Where the numbers are"]
-    assert [page.index(heading) for heading in order] == sorted(page.index(heading) for heading in order)
-    assert "Favorable test rows: 20 of 100 deprived, 50 of 100 favored." in page
-    assert "these ranks have fewer, so they describe and do not prove" in page
-
-
-def test_too_few_repetitions_are_no_evidence(tmp_path: Path) -> None:
-    statistics = folder_statistics(write_folder(tmp_path, repetitions=4))
-    assert not (statistics.comparisons["p_paired_holm"] <= 0.05).any()
-    assert "▲" not in render("answers", facts_of(statistics))
-
-
-def test_each_step_is_said_before_it_starts(folder: Path) -> None:
-    steps: list[str] = []
-    folder_statistics(folder, say=steps.append)
-    assert steps[0].startswith("reading ")
-    assert len(steps) == 4
 
 
 def test_a_folder_may_hold_its_results_compressed(folder: Path, tmp_path: Path) -> None:
@@ -468,11 +421,6 @@ def test_impossible_settings_are_errors(
 ) -> None:
     with pytest.raises(error, match=says):
         folder_statistics(folder, **settings)
-
-
-def test_a_negative_margin_is_an_error() -> None:
-    with pytest.raises(StatisticsError, match="rope of at least 0"):
-        Criteria(margin=-1.0)
 
 
 def test_one_repetition_is_an_error(tmp_path: Path) -> None:

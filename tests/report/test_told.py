@@ -18,7 +18,6 @@ from benchmark.text.terminal import as_text
 from benchmark.text.writing import csv_text
 from benchmark.wording import answer_text
 from tests.helpers.answers import outcomes
-from tests.helpers.facts import report_text
 from tests.helpers.two_goals import told_run
 
 GAP, REFUSALS = Telling(fact="gap"), Telling(fact="refusals")
@@ -104,14 +103,6 @@ def test_no_told_technique_is_the_answer(run: RunFrames, facts: Facts) -> None:
         assert "  the gap  " in table["Undoes the"]
 
 
-def test_pages_have_a_column(statistics: RunStatistics) -> None:
-    text = report_text(statistics)
-    assert f"**{HEADING}**" in text
-    assert "| Distance to the clean model | Told | β = 0.5 |" in text
-    assert "| Undoes | the gap | ▲ **.020** |" in text
-    assert "| Trifle |  | · .199 |" in text
-
-
 @pytest.mark.parametrize("blind", [["none"], ["none", "trifle"]])
 def test_a_run_may_have_told_techniques_alone(blind: list[str]) -> None:
     statistics = run_statistics(told_run(TOLD, [*blind, *TOLD]))
@@ -136,14 +127,6 @@ def test_files_have_a_column_behind_the_technique(
     path.write_text(csv_text(run.manifest.in_files(run.results)), encoding="utf-8")
     assert KNOWS in path.read_text(encoding="utf-8").splitlines()[0]
     pd.testing.assert_frame_equal(read_frame(path, RESULT_COLUMNS, ""), run.results, check_dtype=False)
-
-
-def test_runs_that_tell_nothing_have_no_column() -> None:
-    statistics = run_statistics(told_run({}))
-    assert not any(KNOWS in frame.columns for frame in statistics.frames.values())
-    text = report_text(statistics)
-    assert "Told" not in text
-    assert HEADING not in text
 
 
 def test_the_table_for_print_has_a_column_and_a_best_value_for_those_that_know_as_much() -> None:

@@ -12,11 +12,13 @@ import pytest
 
 import benchmark
 from benchmark.columns import EQUALIZE, RESTORE
+from benchmark.experiment import engine
 from benchmark.facts import facts_of
 from benchmark.facts.all import use
-from benchmark.facts.model import Answers
+from benchmark.facts.model import Scenario, Use
 from benchmark.runs.analysis import RunStatistics
 from benchmark.runs.report_frames import OWN_LEARNERS
+from tests.helpers.engines import InProcess
 from tests.helpers.facts import answers, report_text, standing, write_page
 from tests.helpers.made_up_runs import changed, made_up_technique
 from tests.helpers.people import people, write_people
@@ -30,105 +32,105 @@ repetitions = 12
 betas = [0.0, 0.6]
 train = "data"
 holdout = 0.3
-techniques = ["none", "{technique}"]
-classifiers = [{{ classifier = "naive_bayes", parameters = {{ alpha = 2.0 }} }}]
+techniques = ["none", "reweighing[rate=favored]"]
+classifiers = [{ classifier = "naive_bayes", parameters = { alpha = 2.0 } }]
 [[datasets]]
 card = "card.toml"
 bias = "label"
 """
+BASELINE = standing("none", 0.3, role="baseline")
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Return a folder with people.csv and its card."""
+    path = tmp_path_factory.mktemp("people")
+    with pytest.MonkeyPatch.context() as patch:
+        patch.chdir(path)
+        write_people(path, 900)
+        drafted(path, "yes", "f")
+    return path
+
+
+@pytest.fixture(scope="module")
+def statistics(folder: Path) -> RunStatistics:
+    with pytest.MonkeyPatch.context() as patch:
+        patch.chdir(folder)
+        patch.setattr(engine, "LocalEngine", InProcess)
+        Path("people.toml").write_text(EXPERIMENT)
+        return benchmark.run("people.toml", output="out", offline=True, progress=False).statistics()
 
 
 @pytest.fixture(autouse=True)
-def _people(here: Path) -> None:
-    """Work in a folder with people.csv and its card."""
-    write_people(here, 900)
-    drafted(here, "yes", "f")
+def _inside(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(folder)
 
 
-def made(technique: str) -> benchmark.Run:
-    Path("people.toml").write_text(EXPERIMENT.format(technique=technique))
-    return benchmark.run("people.toml", output="out", offline=True, progress=False)
+def recommending(statistics: RunStatistics, technique: str, **changes: Any) -> Scenario:
+    """Return the run's scenario in which a technique helps."""
+    helps = standing(technique, 0.1, verdict="helps", best=("least",))
+    (scenario,) = facts_of(statistics).scenarios
+    return scenario.model_copy(update={"answers": (answers(techniques=(BASELINE, helps)),), **changes})
 
 
-@pytest.mark.parametrize(
-    ("entry", "name", "parameters"),
-    [
-        ("reweighing[rate=favored]", "reweighing", {"rate": "favored"}),
-        ("reject_option", "reject_option", None),
-    ],
-)
 def test_a_report_ends_with_lines_that_apply_what_it_recommends(
-    entry: str, name: str, parameters: dict[str, Any] | None, here: Path, monkeypatch: pytest.MonkeyPatch
+    statistics: RunStatistics, folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    statistics = made(entry).statistics()
     found = facts_of(statistics).use
     assert found is not None
     assert found.reason is None
     (printed,) = re.findall(r"```python\n(.*?)```", report_text(statistics), re.DOTALL)
     assert printed == found.code
-    made_of = run(printed, here, monkeypatch)
+    assert html.escape(printed, quote=True) in write_page(tmp_path, statistics).read_text()
+    made_of = run(printed, folder, monkeypatch)
     model = made_of["model"]
-    assert model.technique_.name == name
-    assert {**model.technique_.parameters} == {**model.technique_.parameters, **(parameters or {})}
+    assert model.technique_.name == "reweighing"
+    assert model.technique_.parameters["rate"] == "favored"
     assert model.classifier == {"classifier": "naive_bayes", "parameters": {"alpha": 2.0}}
     assert (model.schema_.sensitive_feature, model.schema_.deprived_group) == ("sex", "f")
     assert made_of["y"].tolist() == (people(900)["hired"] == "yes").tolist()
     assert list(made_of["X"].columns) == ["sex", "skill", "children", "city"]  # not the identifier
-    assert html.escape(printed, quote=True) in write_page(here, statistics).read_text()
 
 
-def test_where_nothing_is_recommended_a_sentence_says_so(here: Path) -> None:
-    statistics = made("uniform_sampling").statistics()
-    nothing = replace(
-        statistics, answers=statistics.answers.assign(verdict="not_shown", reason="", choice="")
-    )
+@pytest.mark.parametrize("classifier", ["naive_bayes", OWN_LEARNERS])
+def test_a_technique_with_a_learner_of_its_own_takes_no_classifier(
+    classifier: str, statistics: RunStatistics
+) -> None:
+    own = (*statistics.run.techniques, made_up_technique("zafar_2015"))
+    manifest = changed(statistics.run, techniques=own, classifiers=("naive_bayes",))
+    found = use(manifest, [recommending(statistics, "zafar_2015", classifier=classifier)])
+    assert found is not None
+    assert 'FairClassifier("zafar_2015", sensitive="sex", deprived="f")\n' in found.code
+
+
+def test_where_nothing_is_recommended_a_sentence_says_so(statistics: RunStatistics) -> None:
+    answered = statistics.answers.assign(verdict="not_shown", reason="", choice="")
+    nothing = replace(statistics, answers=answered)
     assert facts_of(nothing).use is None
     assert "so there are no lines" in report_text(nothing)
 
 
-def test_a_card_that_is_not_at_hand_is_named(here: Path) -> None:
-    statistics = made("reweighing[rate=favored]").statistics()
-    (dataset,) = {scenario.dataset for scenario in statistics.scenarios}
-    object.__setattr__(dataset.entry, "columns", {"city": {"ordered": True}})
-    assert reason(statistics) == "columns_differ"
-    (here / "card.toml").unlink()
-    assert reason(statistics) == "card_missing"
+def test_what_restores_is_named_before_what_equalizes(statistics: RunStatistics) -> None:
+    scenario = recommending(statistics, statistics.run.techniques[-1].name)
+    (helping,), none = scenario.answers, answers(techniques=(BASELINE,))
+
+    def found(*of_goals: Any) -> Use | None:
+        return use(statistics.run, [scenario.model_copy(update={"answers": of_goals})])
+
+    both = found(helping.model_copy(update={"goal": RESTORE}), helping)
+    second = found(none.model_copy(update={"goal": RESTORE}), helping)
+    assert both is not None
+    assert second is not None
+    assert (both.goal, second.goal, found(none)) == (RESTORE, EQUALIZE, None)
 
 
-def reason(statistics: RunStatistics) -> str | None:
-    """Return the code of the reason why there are no lines."""
-    found = facts_of(statistics).use
-    assert found is not None
-    assert found.code == ""
-    return found.reason and found.reason.code
-
-
-def test_what_restores_is_named_before_what_equalises(here: Path) -> None:
-    statistics = made("reweighing").statistics()
-    (scenario,) = facts_of(statistics).scenarios
-    baseline = standing("none", 0.3, role="baseline")
-    helps = standing("reweighing", 0.1, verdict="helps", best=("least",))
-    helping, none = answers(techniques=(baseline, helps)), answers(techniques=(baseline,))
-
-    def goal(restored: Answers, equalised: Answers) -> str:
-        of_goals = (restored.model_copy(update={"goal": RESTORE}), equalised)
-        found = use(statistics.run, [scenario.model_copy(update={"answers": of_goals})])
-        assert found is not None
-        return found.goal
-
-    assert goal(helping, helping) == RESTORE
-    assert goal(none, helping) == EQUALIZE
-    assert use(statistics.run, [scenario.model_copy(update={"answers": (none,)})]) is None
-
-
-@pytest.mark.parametrize("classifier", ["naive_bayes", OWN_LEARNERS])
-def test_a_technique_with_a_learner_of_its_own_takes_no_classifier(classifier: str, here: Path) -> None:
-    statistics = made("reweighing").statistics()
-    (scenario,) = facts_of(statistics).scenarios
-    own = (*statistics.run.techniques, made_up_technique("zafar_2015"))
-    run = changed(statistics.run, techniques=own, classifiers=("naive_bayes",))
-    helps = standing("zafar_2015", 0.1, verdict="helps", best=("least",))
-    told = answers(techniques=(standing("none", 0.3, role="baseline"), helps))
-    found = use(run, [scenario.model_copy(update={"classifier": classifier, "answers": (told,)})])
-    assert found is not None
-    assert 'FairClassifier("zafar_2015", sensitive="sex", deprived="f")\n' in found.code
+def test_a_card_that_is_not_at_hand_is_named(statistics: RunStatistics, folder: Path) -> None:
+    scenario = recommending(statistics, statistics.run.techniques[-1].name)
+    (dataset,) = statistics.run.datasets
+    other = replace(dataset.entry, columns={"city": {"ordered": True}})
+    differing = changed(statistics.run, datasets=(replace(dataset, entry=other),))
+    found = [use(differing, [scenario])]
+    (folder / "card.toml").unlink()  # the last test of this folder
+    found.append(use(statistics.run, [scenario]))
+    codes = [own.reason.code for own in found if own and own.reason and not own.code]
+    assert codes == ["columns_differ", "card_missing"]
