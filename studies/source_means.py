@@ -33,7 +33,7 @@ from benchmark.seeding import generator
 from benchmark.statistics.answers import ACCURACY
 from benchmark.statistics.cells import row_means
 from benchmark.statistics.intervals import standard_errors
-from benchmark.statistics.restoration import AGREEMENT, share_counts, undo_table
+from benchmark.statistics.restoration import AGREEMENT, effect_table, share_counts
 from benchmark.text.writing import plain_or_packed
 from studies.agreement import tau_of_halves
 
@@ -116,9 +116,9 @@ def _to_undo(frames: RunFrames) -> Iterator[pd.DataFrame]:
     """Yield, for each baseline, 1 where the bias has changed something that could be undone, else 0."""
     against = baselines_of(frames.manifest, frames.results, None)
     refits = frames.manifest.refits_of
-    told = undo_table(frames.results, against, frames.standing, frames.resampling, refits)
+    told = effect_table(frames.results, against, frames.standing, frames.resampling, refits)
     told = told[told["technique"] == ""].drop(columns="technique").rename(columns={"baseline": "technique"})
-    some = (told["undo"] == "").astype(float)
+    some = (told["reason"] == "").astype(float)
     yield told.assign(metric=UNDO, mean=some, error=np.nan, n=frames.manifest.repetitions, test="original")
 
 

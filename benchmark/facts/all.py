@@ -31,7 +31,7 @@ from benchmark.techniques import find_technique, get_technique
 
 _FRAMES = (
     *("answers", "comparisons", "everything", "failures", "groups", "intervals", "restoration"),
-    *("standing", "undo", "frontier_gaps"),
+    *("standing", "effects", "frontier_gaps"),
 )
 
 

@@ -385,7 +385,7 @@ def ranks(statistics: RunStatistics) -> tuple[model.Ranks, ...]:
     """Return the ranks in each metric, of techniques that know as much, over all datasets that had them."""
     pooled = statistics.ranks[statistics.ranks["over"] == "dataset level"]
     cells, where = statistics.intervals[[*WHERE, "metric"]], list(SCENARIO[1:])
-    cells = cells[~unranked(cells, statistics.baselines, statistics.undo)]
+    cells = cells[~unranked(cells, statistics.baselines, statistics.effects)]
     cells = cells[~repeated_levels(statistics.run, cells)]
     found = []
     for key, table in pooled.groupby(["datasets", *where, "metric", KNOWS], sort=False):
@@ -397,7 +397,7 @@ def ranks(statistics: RunStatistics) -> tuple[model.Ranks, ...]:
             keys.merge(frame, on=list(WHERE)) for frame in (statistics.standing, statistics.answers)
         )
         refused = answers[(answers["metric"] == metric) & answers["reason"].isin(_REFUSED)]
-        useless = {*refused["technique"], *standing.loc[standing["below_constant"], "technique"]}
+        unusable = {*refused["technique"], *standing.loc[standing["below_constant"], "technique"]}
         datasets = tuple(name for name in asked if name in set(keys["dataset"]))
         needed = int(table["datasets_needed"].iloc[0]) if table["mean_rank"].count() > 1 else 0
         found.append(
@@ -413,7 +413,7 @@ def ranks(statistics: RunStatistics) -> tuple[model.Ranks, ...]:
                     model.Rank.from_record(
                         row,
                         constant=row.reason == "constant",
-                        usable=row.technique not in useless,
+                        usable=row.technique not in unusable,
                     )
                     for row in records(table)
                 ),

@@ -26,7 +26,7 @@ _CELL = 0.5
 _LEGEND, _NARROWEST = 1.4, 1.6
 _STEPS = (1, 3, 10, 30)  # times the region of practical equivalence
 _DEFAULT_STEP = 0.01
-_USELESS = (0.88, 0.88, 0.88, 1.0)
+_DEGENERATE_GRAY = (0.88, 0.88, 0.88, 1.0)
 
 
 def step_colors(steps: Sequence[float], colormap: str, edge: float) -> ScalarMappable:
@@ -84,7 +84,7 @@ def draw_cells(
     """
     shades = colors.to_rgba(np.ma.masked_invalid(values))
     if gray is not None:
-        shades[gray] = _USELESS
+        shades[gray] = _DEGENERATE_GRAY
     n_rows, n_columns = values.shape
     x, y = np.arange(n_columns + 1) - 0.5, np.arange(n_rows + 1) - 0.5
     axes.pcolormesh(x, y, shades, edgecolors="white", linewidth=0.6)
@@ -133,8 +133,8 @@ def draw_heat(statistics: RunStatistics, metric: str, test: str, choice: Choice 
     cells = rows[rows["technique"].isin(names)].merge(standing[[*key, "standing"]], how="left", on=key)
     cells = cells.merge(compared[[*key, "improvement", "sign"]], how="left", on=key)
     cells = cells.fillna({"sign": "", "standing": ""})
-    cells["useless"] = cells["standing"] == DEGENERATE
-    sign, number = cells["sign"].mask(cells["useless"], ""), cells["mean"].map(short_number)
+    cells["degenerate"] = cells["standing"] == DEGENERATE
+    sign, number = cells["sign"].mask(cells["degenerate"], ""), cells["mean"].map(short_number)
     if width >= 0.9 * _CELL:
         cells["text"] = number + sign + cells["standing"]
     else:
@@ -158,15 +158,16 @@ def draw_heat(statistics: RunStatistics, metric: str, test: str, choice: Choice 
         rows=labels,
     )
     (axes,) = page.panels
-    grid = cells.pivot(index="technique", columns=key[:-1], values=["improvement", "useless", "text"])
+    parts = ["improvement", "degenerate", "text"]
+    grid = cells.pivot(index="technique", columns=key[:-1], values=parts)
     order = [(*scenario.key, beta) for scenario, beta in columns]
-    values, useless, texts = (grid[part].reindex(names)[order] for part in ("improvement", "useless", "text"))
+    values, degenerate, texts = (grid[part].reindex(names)[order] for part in parts)
     draw_cells(
         axes,
         values.to_numpy(dtype=float),
         colors,
         texts.fillna("").to_numpy().tolist(),
-        useless.eq(True).to_numpy(),
+        degenerate.eq(True).to_numpy(),
     )
     blocks = write_columns(axes, [(scenario.heading, beta) for scenario, beta in columns], width)
     for scenario, (first, last) in zip(scenarios, blocks, strict=True):

@@ -1,4 +1,4 @@
-"""Marks of figures with their words: signs of useless techniques, lines of reference, missing values."""
+"""Marks of figures with their words: signs of techniques of no use, lines of reference, missing values."""
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from typing import Any
@@ -124,7 +124,7 @@ def frontier_text(answer: ConstantAnswer | None, one_each: str = "") -> str:
     """Return sentences on what :func:`draw_frontiers` draws."""
     lot = "" if answer is None else f" Red cross: accepting by lot ({random_accuracy(answer.accuracy):.3f})."
     return (
-        f"Dashed{one_each}: the unprocessing frontier, thresholds by group on the scores of the most "
+        f"Dashed{one_each}: the post-processing frontier, thresholds by group on the scores of the most "
         f"accurate classifier without mitigation.{lot}"
     )
 
@@ -137,9 +137,9 @@ def draw_frontiers(axes: Axes, curves: pd.DataFrame, constant: float, colors: Ma
     axes.plot(0, random_accuracy(constant), **_RANDOM_MARK)
 
 
-def not_weighed(undo: Iterable[str]) -> list[str]:
+def not_weighed(effects: Iterable[str]) -> list[str]:
     """Return the labels of the reasons why comparisons with a clean model are not weighed."""
-    return [str(vocabulary()["reason"][code]["label"]) for code in dict.fromkeys(undo) if code]
+    return [str(vocabulary()["reason"][code]["label"]) for code in dict.fromkeys(effects) if code]
 
 
 def draw_estimate(

@@ -18,7 +18,7 @@ from benchmark.runs.analysis import RunStatistics
 from benchmark.runs.manifest import Manifest
 from benchmark.runs.report_frames import Scenario, records
 from benchmark.statistics.across import repetitions_needed
-from benchmark.statistics.answers import undo_of, with_useful
+from benchmark.statistics.answers import effect_reasons, with_useful
 from benchmark.statistics.cells import SCENARIO
 from benchmark.statistics.restoration import LEAST_PEOPLE
 from benchmark.tables.techniques import BELOW_CONSTANT, DEGENERATE
@@ -227,7 +227,7 @@ def draw_restoration(statistics: RunStatistics, scenario: Scenario, choice: Choi
     standing = with_useful(scenario.rows(statistics.standing).query("level == @beta"))
     useful = set(standing.loc[standing["useful"], "technique"])
     signs = {name: sign for (name, _), sign in marks.signs_of(standing, names).items()}
-    reasons = undo_of(rows.drop_duplicates("baseline"), statistics.undo)
+    reasons = effect_reasons(rows.drop_duplicates("baseline"), statistics.effects)
     titles = [f"{run.titles[name]} {signs.get(name, '')}".strip() for name in names]
     labels = RowLabels(titles, choice.width, parts=marks.parts_of(names, run))
     page = Page(

@@ -18,7 +18,7 @@ from benchmark.figures.style import BETA_COLORS, BLUE, FAINT, GREY, ORANGE, Look
 from benchmark.runs.analysis import RunStatistics
 from benchmark.runs.finished import RunFrames
 from benchmark.runs.report_frames import Scenario, records
-from benchmark.statistics.answers import ACCURACY, DISCRIMINATION, OF_CLEAN_MODEL, undo_of
+from benchmark.statistics.answers import ACCURACY, DISCRIMINATION, OF_CLEAN_MODEL, effect_reasons
 from benchmark.statistics.cells import distance, known_of
 from benchmark.statistics.unprocessing import curves_of
 from benchmark.tables.techniques import BELOW_CONSTANT, DEGENERATE
@@ -97,7 +97,7 @@ def draw_tradeoff(
         panel=(3.9, 2.9) if single else (2.1, 1.7) if n <= _MOST_LARGE else (1.65, 1.3),
         title=f"{next(iter(titles.values()))} on {scenario.heading}"
         if single
-        else f"{scenario.heading}: discrimination against accuracy",
+        else f"{scenario.heading}: discrimination (demographic parity difference) against accuracy",
         subtitle=marks.subtitle(scenario, manifest, " ".join(filter(None, words))),
         notes=[
             *marks.told_notes(titles, manifest, "Tinted"),
@@ -159,8 +159,8 @@ def draw_tradeoff_panel(
     x, y, betas = _means(points)
     axes.plot(x, y, color=GREY, lw=0.8, zorder=2.5)
     axes.scatter(x, y, c=betas, s=34, edgecolors="black", lw=1.0, zorder=3, **beta_look(limit))
-    useless = {beta for technique, beta in hollow if technique in set(points["technique"])}
-    if (empty := np.isin(betas, list(useless))).any():
+    degenerate = {beta for technique, beta in hollow if technique in set(points["technique"])}
+    if (empty := np.isin(betas, list(degenerate))).any():
         edges = BETA_COLORS(betas[empty] / limit)
         look: Look = {"s": 34, "c": "white", "edgecolors": edges, "lw": 1.5, "zorder": 3.2}
         axes.scatter(x[empty], y[empty], gid="degenerate", **look)
@@ -249,9 +249,9 @@ def draw_pareto(statistics: RunStatistics, scenario: Scenario, choice: Choice = 
     panels: list[_Panel] = []
     for metric in metrics:
         points = _with_intervals(rows[rows["first"] == metric], statistics, scenario, metric)
-        useless = _degenerate_points(statistics, scenario, metric)
+        crosses = _degenerate_points(statistics, scenario, metric)
         for beta in betas:
-            near, cross = (f[(f["level"] == beta) & f["technique"].isin(titles)] for f in (points, useless))
+            near, cross = (f[(f["level"] == beta) & f["technique"].isin(titles)] for f in (points, crosses))
             withheld = _withheld(statistics, scenario, metric, beta)
             panels.append(_Panel(metric, float(beta), near, cross, scenario.constant_accuracy, withheld))
     drawn = any(marks.is_near(panel.constant, panel.rows["y"]) for panel in panels)
@@ -320,7 +320,7 @@ def _withheld(statistics: RunStatistics, scenario: Scenario, metric: str, beta: 
         return "no clean model on these rows"
     rows = scenario.rows(statistics.pareto).query("level == @beta")
     rows = rows.assign(baseline=statistics.baselines.column(rows))
-    return "; ".join(marks.not_weighed(undo_of(rows, statistics.undo)))
+    return "; ".join(marks.not_weighed(effect_reasons(rows, statistics.effects)))
 
 
 def _with_intervals(

@@ -24,10 +24,10 @@ from benchmark.runs.report_frames import (
 from benchmark.runs.verdicts import (
     baselines_of,
     compare_with,
+    effects_of_bias,
     ranks_of,
     repeated_levels,
     run_answers,
-    what_to_undo,
     with_below,
     with_degenerate,
 )
@@ -105,7 +105,7 @@ class RunStatistics:
     frontier_gaps: pd.DataFrame
     frontier: pd.DataFrame
     unconstrained: tuple[str, ...]
-    undo: pd.DataFrame  # :func:`~benchmark.runs.verdicts.what_to_undo`
+    effects: pd.DataFrame  # :func:`~benchmark.runs.verdicts.effects_of_bias`
 
     def __repr__(self) -> str:
         rows = ", ".join(f"{name} {len(frame):,}" for name, frame in self.frames.items())
@@ -236,7 +236,7 @@ def run_statistics(
     run; a StatisticsError that a setting is impossible; an UnknownNameError that the baseline is unknown.
     """
     _require_testable(run, alpha)
-    undo = what_to_undo(run)
+    effects = effects_of_bias(run)
     whole, run = run, run.of_choices
     manifest, results, standing, resampling = run.manifest, run.results, run.standing, run.resampling
     # Shares of people are ratios of sums: the frame of restoration has them.
@@ -247,18 +247,18 @@ def run_statistics(
     of_metrics = results[results["metric"].isin(compared)].reset_index(drop=True)
     cells = to_cells(of_metrics, resampling)
     useful = to_cells(without_degenerate(of_metrics, standing), resampling)
-    pointless = unranked(useful.keys, baselines, undo)
-    traded = replace(useful, values=np.where(pointless[:, None], np.nan, useful.values))
+    without_rank = unranked(useful.keys, baselines, effects)
+    traded = replace(useful, values=np.where(without_rank[:, None], np.nan, useful.values))
     # Techniques with learners of their own are ranked, and their regrets averaged, with each other: one of
     # them is chosen.
     names = names_together(manifest, results)
-    useful = useful.take(~pointless)
+    useful = useful.take(~without_rank)
     useful = replace(useful, keys=renamed(useful.keys, names))
     gaps = None if run.groups is None else gap_changes(run.groups, baselines, resampling)
     restoration, regret = [], pd.DataFrame(columns=list(REGRET_COLUMNS))
     if whole.decisions is not None:  # with the reference rows
-        left_out = whole.manifest.unchoosable - whole.manifest.refits
-        decisions = whole.decisions[~whole.decisions["technique"].isin(left_out)]
+        unchoosable = whole.manifest.unchoosable - whole.manifest.refits
+        decisions = whole.decisions[~whole.decisions["technique"].isin(unchoosable)]
         clean, refits = baselines.of_clean_models, whole.manifest.refits_of
         restoration = [restoration_table(decisions, clean, resampling, refits)]
     if run.tuning is not None:
@@ -285,7 +285,7 @@ def run_statistics(
         resampling=resampling,
         everything=results,
         standing=standing,
-        answers=run_answers(whole, baseline, alpha, criteria, undo),
+        answers=run_answers(whole, baseline, alpha, criteria, effects),
         intervals=cell_intervals(cells),
         comparisons=comparisons,
         ranks=with_below(with_degenerate(ranks, in_ranks), in_ranks),
@@ -296,7 +296,7 @@ def run_statistics(
         frontier_gaps=run.frontier_gaps,
         frontier=pd.DataFrame() if run.frontier is None else mean_frontiers(best_frontiers(run.frontier)),
         unconstrained=() if run.frontier is None else tuple(run.frontier["technique"].unique()),
-        undo=undo,
+        effects=effects,
     )
 
 

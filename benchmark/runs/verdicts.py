@@ -23,7 +23,7 @@ from benchmark.statistics.cells import PLANTED, SCENARIO, Baselines, Cells, Goal
 from benchmark.statistics.hidden_bias import HIDDEN_BIAS, HIDDEN_KIND, hidden_bias_table, withheld
 from benchmark.statistics.paired import COMPARED_COLUMNS, paired_comparisons
 from benchmark.statistics.recommendation import Criteria
-from benchmark.statistics.restoration import UNDO_COLUMNS, undo_table
+from benchmark.statistics.restoration import EFFECT_COLUMNS, effect_table
 from benchmark.statistics.unprocessing import with_frontier
 
 
@@ -55,7 +55,7 @@ def baselines_of(run: Manifest, results: pd.DataFrame, baseline: str | None) -> 
     return Baselines(used, untreated, run.learners)
 
 
-def what_to_undo(run: RunFrames) -> pd.DataFrame:
+def effects_of_bias(run: RunFrames) -> pd.DataFrame:
     """Return where the planted bias changed anything, and which techniques undo no more than chance does.
 
     The frame is empty if a run has no clean model. If outside rates say that labels hide much bias, ranks may
@@ -65,14 +65,14 @@ def what_to_undo(run: RunFrames) -> pd.DataFrame:
     manifest, results = run.manifest, run.results
     measured = (results["metric"] == GOAL_METRICS[RESTORE]).any()
     if not (manifest.experiment.paired_betas and measured):
-        return pd.DataFrame(columns=list(UNDO_COLUMNS))
+        return pd.DataFrame(columns=list(EFFECT_COLUMNS))
     baselines = manifest.baselines(results)
-    undo = undo_table(results, baselines, run.standing, run.resampling, manifest.refits_of)
-    rows = undo[[*PLANTED, "undo"]].itertuples(index=False, name=None)
-    undo = undo.assign(
-        undo=[reason or (HIDDEN_BIAS if _hides(manifest, *names) else "") for *names, reason in rows]
+    effects = effect_table(results, baselines, run.standing, run.resampling, manifest.refits_of)
+    rows = effects[[*PLANTED, "reason"]].itertuples(index=False, name=None)
+    effects = effects.assign(
+        reason=[reason or (HIDDEN_BIAS if _hides(manifest, *names) else "") for *names, reason in rows]
     )
-    return joined_in_order([undo], manifest, UNDO_COLUMNS)
+    return joined_in_order([effects], manifest, EFFECT_COLUMNS)
 
 
 def _hides(run: Manifest, dataset: str, bias: str, level: float) -> bool:
@@ -89,14 +89,14 @@ def run_answers(
     baseline: str | None = None,
     alpha: float = ALPHA,
     criteria: Criteria = Criteria(),  # noqa: B008
-    undo: pd.DataFrame | None = None,
+    effects: pd.DataFrame | None = None,
 ) -> pd.DataFrame:
     """Return :func:`~benchmark.statistics.answers.answer_table` of a run, with the standing by its frontier.
 
     The run has its reference rows; it may have a single repetition. ``baseline`` takes the place of the one
     that it declares, as in :func:`baselines_of`. Nothing is compared with a baseline that has no results.
-    ``alpha`` is the level of significance. ``undo`` is from :func:`what_to_undo`, and computed unless given.
-    The table is empty without discrimination, and has no standing without a frontier.
+    ``alpha`` is the level of significance. ``effects`` are from :func:`effects_of_bias`, and computed unless
+    given. The table is empty without discrimination, and has no standing without a frontier.
     """
     chosen = run.of_choices
     results, resampling = chosen.results, chosen.resampling
@@ -113,7 +113,7 @@ def run_answers(
         criteria,
         resampling,
         paired_levels=chosen.manifest.experiment.paired_betas,
-        undo=what_to_undo(run) if undo is None else undo,
+        effects=effects_of_bias(run) if effects is None else effects,
         knowledge=chosen.manifest.knowledge,
     )
     answers = joined_in_order([answers], chosen.manifest, ANSWER_COLUMNS)

@@ -1,7 +1,7 @@
 """Which technique to take at a level of bias: the discrimination that it leaves, its cost, whom it accepts.
 
 A classifier that answers nearly everybody the same has next to no discrimination. One that is less accurate
-than a constant answer is useless, however fair it is. This module finds both, for every table, figure and
+than a constant answer is of no use, however fair it is. This module finds both, for every table, figure and
 sentence.
 """
 
@@ -60,8 +60,8 @@ from benchmark.statistics.recommendation import (
 from benchmark.statistics.restoration import (
     AGREEMENT,
     BY_CHANCE,
+    EFFECT_COLUMNS,
     RESTORATION_DISTANCE,
-    UNDO_COLUMNS,
     clean_model_shares,
 )
 
@@ -204,7 +204,7 @@ def standings(
     A repetition is *degenerate* if the classifier gives more than :data:`NEARLY_ALL` of the test rows the
     same answer, or more than :data:`NEARLY_ALL` of each group. Accepting one group and refusing the other is
     no decision about people either. A technique counts as degenerate at a level of bias if any repetition is,
-    because a mean over useful and useless classifiers describes neither.
+    because a mean over classifiers that are of use and others describes neither.
 
     ``constants`` have, by name of the dataset, the best constant answer on the original test rows; it is
     unknown for other datasets. ``decisions`` are the run's, with the columns
@@ -269,8 +269,8 @@ def _true_clean_models(decisions: pd.DataFrame | None) -> pd.DataFrame:
 
 def with_useful(standing: pd.DataFrame) -> pd.DataFrame:
     """Return standings with ``useful``: never degenerate, no worse than a constant, for both groups."""
-    useless = (standing["n_degenerate"] > 0) | standing["below_constant"] | standing["one_group"]
-    return standing.assign(useful=~useless)
+    degenerate = standing["n_degenerate"] > 0
+    return standing.assign(useful=~(degenerate | standing["below_constant"] | standing["one_group"]))
 
 
 def _kinds(cells: pd.DataFrame) -> pd.Series:
@@ -304,8 +304,8 @@ def incomparable(frame: pd.DataFrame, standing: pd.DataFrame) -> pd.Series[bool]
 
 def without_degenerate(results: pd.DataFrame, standing: pd.DataFrame) -> pd.DataFrame:
     """Return results without a technique's values at the levels of bias at which it is degenerate."""
-    left_out = positions_in(standing[standing["n_degenerate"] > 0], results, WHERE) >= 0
-    return results.assign(value=results["value"].mask(left_out))
+    degenerate = positions_in(standing[standing["n_degenerate"] > 0], results, WHERE) >= 0
+    return results.assign(value=results["value"].mask(degenerate))
 
 
 def judged(comparisons: pd.DataFrame, *, alpha: float = ALPHA, rope: float = ROPE) -> pd.DataFrame:
@@ -352,15 +352,15 @@ def answer_table(
     resampling: Resampling | None = None,
     *,
     paired_levels: bool = False,
-    undo: pd.DataFrame | None = None,
+    effects: pd.DataFrame | None = None,
     knowledge: Mapping[str, str] = MappingProxyType({}),
 ) -> pd.DataFrame:
     """Return all that a choice between techniques at one level of bias needs, for each goal.
 
     ``comparisons`` are from :func:`judged`, ``standing`` from :func:`standings`. ``resampling`` says how
     repetitions overlap, if they are repeated splits of the same rows. ``paired_levels`` says whether one
-    repetition has the same rows and random numbers at all levels of bias. ``undo``, from
-    :func:`~benchmark.statistics.restoration.undo_table`, says where there is something to undo, and which
+    repetition has the same rows and random numbers at all levels of bias. ``effects``, from
+    :func:`~benchmark.statistics.restoration.effect_table`, says where there is something to undo, and which
     techniques undo no more than chance; this is unknown by default. ``knowledge`` has what they are told
     about the bias; a choice is among those that know as much.
 
@@ -372,12 +372,12 @@ def answer_table(
     repetitions. Every ``_low`` and ``_high`` are the ends of an interval of 95 %.
     """
     measured = set(results["metric"])
-    undo = pd.DataFrame(columns=list(UNDO_COLUMNS)) if undo is None else undo
+    effects = pd.DataFrame(columns=list(EFFECT_COLUMNS)) if effects is None else effects
     tables = []
     for goal in GOALS:
         if GOAL_METRICS[goal] in measured and (goal != RESTORE or paired_levels):
             table = _joined(results, comparisons, standing, resampling, goal)
-            tables.append(_answers_for(goal, table, standing, baselines, criteria, undo, knowledge))
+            tables.append(_answers_for(goal, table, standing, baselines, criteria, effects, knowledge))
     tables = [part for part in tables if len(part)]
     return pd.concat(tables, ignore_index=True) if tables else pd.DataFrame(columns=list(ANSWER_COLUMNS))
 
@@ -388,7 +388,7 @@ def _answers_for(
     standing: pd.DataFrame,
     baselines: Baselines,
     criteria: Criteria,
-    undo: pd.DataFrame,
+    effects: pd.DataFrame,
     knowledge: Mapping[str, str],
 ) -> pd.DataFrame:
     """Return the answers for one goal, from the table of :func:`_joined`."""
@@ -404,11 +404,11 @@ def _answers_for(
     table = table.join(references(table, goal, criteria))
     if goal == RESTORE:  # references are from level 0
         table = table[(table["test"] == ORIGINAL) & (table["level"] > 0)].reset_index(drop=True)
-    of_level = undo_of(table, undo) if goal == RESTORE else pd.Series("", index=table.index)
+    of_level = effect_reasons(table, effects) if goal == RESTORE else pd.Series("", index=table.index)
     is_constant_baseline = (of_level == "") & table["baseline_degenerate"]
     table["level_reason"] = of_level.mask(is_constant_baseline, BASELINE_CONSTANT)
     # Not shown to be nearer to the clean model than a refit on biased rows.
-    by_chance = positions_in(undo[undo["undo"] == BY_CHANCE], table, WHERE) >= 0
+    by_chance = positions_in(effects[effects["reason"] == BY_CHANCE], table, WHERE) >= 0
     table["by_chance"] = by_chance & (goal == RESTORE)
     table = table.join(verdicts(table, criteria))
     # Of all techniques with learners of their own, one is chosen: they are not used with each other's.
@@ -426,17 +426,17 @@ def _answers_for(
     return table[list(ANSWER_COLUMNS)]
 
 
-def undo_of(table: pd.DataFrame, undo: pd.DataFrame) -> pd.Series:
+def effect_reasons(table: pd.DataFrame, effects: pd.DataFrame) -> pd.Series:
     """Return for each row with a baseline why nothing can be restored there; empty if something can.
 
-    A baseline that ``undo`` lacks gets the reason that all others at that level of the scenario share.
+    A baseline that ``effects`` lacks gets the reason that all others at that level of the scenario share.
     """
-    if undo.empty:
+    if effects.empty:
         return pd.Series("", index=table.index)
-    undo = undo[undo["technique"] == ""]
+    effects = effects[effects["technique"] == ""]
     spot = [*SCENARIO, "level"]
-    by_baseline = undo.set_index([*spot, "baseline"])["undo"]
-    agreed = undo.groupby(spot)["undo"].agg(lambda words: words.iloc[0] if words.nunique() == 1 else "")
+    by_baseline = effects.set_index([*spot, "baseline"])["reason"]
+    agreed = effects.groupby(spot)["reason"].agg(lambda words: words.iloc[0] if words.nunique() == 1 else "")
     of_baseline, of_level = (
         pd.Series(reasons.reindex(pd.MultiIndex.from_frame(table[[*names]])).to_numpy(), index=table.index)
         for reasons, names in ((by_baseline, [*spot, "baseline"]), (agreed, spot))
@@ -444,16 +444,16 @@ def undo_of(table: pd.DataFrame, undo: pd.DataFrame) -> pd.Series:
     return of_baseline.fillna(of_level).fillna("")
 
 
-def unranked(keys: pd.DataFrame, baselines: Baselines, undo: pd.DataFrame) -> Any:
+def unranked(keys: pd.DataFrame, baselines: Baselines, effects: pd.DataFrame) -> Any:
     """Return which rows compare with a clean model where there is nothing to rank by.
 
     ``keys`` have scenario, level, technique and metric. At level 0 the baseline is the clean model itself,
-    and tests other than the original have no clean model. Elsewhere, :func:`undo_of` returns why
+    and tests other than the original have no clean model. Elsewhere, :func:`effect_reasons` returns why
     nothing can be restored.
     """
     table = keys.assign(baseline=baselines.column(keys))
     of_metric = table["metric"].isin(OF_CLEAN_MODEL)
-    nowhere = (table["level"] == 0) | (table["test"] != ORIGINAL) | (undo_of(table, undo) != "")
+    nowhere = (table["level"] == 0) | (table["test"] != ORIGINAL) | (effect_reasons(table, effects) != "")
     return (of_metric & nowhere).to_numpy()
 
 

@@ -241,13 +241,13 @@ RESTORATION_COLUMNS = (
 )
 """Columns of :func:`restoration_table`."""
 
-UNDO_COLUMNS = (*SCENARIO, "level", "baseline", "technique", "undo")
-"""Columns of :func:`undo_table`."""
+EFFECT_COLUMNS = (*SCENARIO, "level", "baseline", "technique", "reason")
+"""Columns of :func:`effect_table`."""
 
 NO_REFERENCE, NOTHING_TO_UNDO, NO_EFFECT_SHOWN = "no_reference", "nothing_to_undo", "no_effect_shown"
 """Reasons for not ranking techniques by how near they come to the clean model.
 
-The clean model is useless. The bias hardly moves the baseline. Or it is not shown to move the baseline's
+The clean model is of no use. The bias hardly moves the baseline. Or it is not shown to move the baseline's
 decisions farther than training again on clean rows does.
 """
 
@@ -314,7 +314,7 @@ def restoration_table(
     return _by_metric(tables)[list(RESTORATION_COLUMNS)]
 
 
-def undo_table(
+def effect_table(
     results: pd.DataFrame,
     baselines: Baselines,
     standing: pd.DataFrame,
@@ -327,8 +327,8 @@ def undo_table(
     from :func:`~benchmark.statistics.answers.standings`. The other parameters are those of
     :func:`restoration_table`.
 
-    The result has the columns :data:`UNDO_COLUMNS`. Where ``technique`` is empty, a row is for a scenario of
-    the original test, a level above 0 and a baseline; ``undo`` is
+    The result has the columns :data:`EFFECT_COLUMNS`. Where ``technique`` is empty, a row is for a scenario
+    of the original test, a level above 0 and a baseline; ``reason`` is
 
     - :data:`NO_REFERENCE` if the clean model has no results, is degenerate in some repetition, or is less
       accurate than the best constant;
@@ -353,21 +353,21 @@ def undo_table(
     biased = table.rename(columns={"baseline": "technique"})
     clean = biased.assign(level=0.0)
     refit = biased.assign(technique=[refits.get(name, ("", ""))[0] for name in table["baseline"]])
-    moved, _ = _difference(cells, metrics[0], biased, clean)
-    useless = standing[(standing["n_degenerate"] > 0) | standing["below_constant"]]
+    effect, _ = _difference(cells, metrics[0], biased, clean)
+    unusable = standing[(standing["n_degenerate"] > 0) | standing["below_constant"]]
     of_clean = taken(cells.values, positions_in(cells.keys, clean.assign(metric=metrics[0]), CELL_KEY))
     reasons = {
-        NO_REFERENCE: np.isnan(row_means(of_clean)) | (positions_in(useless, clean, WHERE) >= 0),
-        NOTHING_TO_UNDO: np.abs(moved) < HARDLY_MOVED * (1 - ROUNDING),
+        NO_REFERENCE: np.isnan(row_means(of_clean)) | (positions_in(unusable, clean, WHERE) >= 0),
+        NOTHING_TO_UNDO: np.abs(effect) < HARDLY_MOVED * (1 - ROUNDING),
         NO_EFFECT_SHOWN: _not_farther(cells, biased, refit),
     }
     names_of_refits = [name for pair in refits.values() for name in pair]
     compared = ~techniques["technique"].isin(names_of_refits)
     compared &= techniques["technique"] != techniques["baseline"]
     refit = techniques.assign(technique=[refits.get(name, ("", ""))[1] for name in techniques["baseline"]])
-    by_chance = techniques[compared & _not_farther(cells, refit, techniques)].assign(undo=BY_CHANCE)
-    table = table.assign(technique="", undo=first_true(reasons))
-    return pd.concat([table, by_chance], ignore_index=True)[list(UNDO_COLUMNS)]
+    by_chance = techniques[compared & _not_farther(cells, refit, techniques)].assign(reason=BY_CHANCE)
+    table = table.assign(technique="", reason=first_true(reasons))
+    return pd.concat([table, by_chance], ignore_index=True)[list(EFFECT_COLUMNS)]
 
 
 def _not_farther(cells: Cells, one: pd.DataFrame, other: pd.DataFrame) -> NDArray[np.bool_]:

@@ -54,7 +54,7 @@ SIGNS = (
     "level hold together.",
     *(f"{sign}: {meaning}." for sign, meaning in MEANINGS.items()),
     f"{FEWER}: fewer repetitions have a value; failures.csv says why.",
-    "Accepted: share of the test rows with the favorable prediction: all / deprived / favored.",
+    "Accepted: selection rate, the share with the favorable prediction: all / deprived / favored.",
 )
 
 _PACKAGES = ("betabench", "python", "numpy", "scikit-learn")  # whose versions are named

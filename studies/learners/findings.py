@@ -21,7 +21,7 @@ from benchmark.figures import style
 from benchmark.figures.page import Page, RowLabels
 from benchmark.metrics import list_metrics
 from benchmark.runs.finished import RunFrames, read_frames
-from benchmark.runs.verdicts import baselines_of, what_to_undo
+from benchmark.runs.verdicts import baselines_of, effects_of_bias
 from benchmark.statistics.answers import unranked, without_degenerate
 from benchmark.statistics.cells import to_cells
 from benchmark.statistics.intervals import student_intervals
@@ -88,7 +88,7 @@ def learners() -> list[str]:
 @cache
 def _frames() -> tuple[pd.DataFrame, pd.DataFrame]:
     """Return the agreement of learners two by two, and each technique's changes against its baseline."""
-    undo, frames = what_to_undo(run()), run().of_techniques
+    effects, frames = effects_of_bias(run()), run().of_techniques
     results, standing, resampling = frames.results, frames.standing, frames.resampling
     baselines = baselines_of(frames.manifest, results, None)
     own = results[results["metric"].isin(METRICS)]
@@ -101,9 +101,9 @@ def _frames() -> tuple[pd.DataFrame, pd.DataFrame]:
         for rows, name in baselines.parts(cells.keys)
     ]
     compared = pd.concat(parts, ignore_index=True)
-    compared = compared[~unranked(compared, baselines, undo)]
+    compared = compared[~unranked(compared, baselines, effects)]
     useful = to_cells(without_degenerate(own, standing), resampling)
-    useful = useful.take(~unranked(useful.keys, baselines, undo))
+    useful = useful.take(~unranked(useful.keys, baselines, effects))
     taking = useful.where(classifier=learners())
     distances = replace(taking, values=taking.distances(list_metrics()))
     found = classifier_agreement(distances, compared, learners())

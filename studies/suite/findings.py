@@ -38,9 +38,9 @@ from benchmark.statistics.restoration import (
     NO_REFERENCE,
     NOTHING_TO_UNDO,
     SHARES,
+    effect_table,
     restoration_table,
     share_counts,
-    undo_table,
 )
 from benchmark.text.markdown import table
 from studies.estimates import Estimate, resampled, student_estimate, three, two
@@ -130,14 +130,14 @@ def restoration() -> pd.DataFrame:
 
 
 @cache
-def undo() -> pd.Series:
+def effects() -> pd.Series:
     """Return why there is nothing to undo, by dataset, level and baseline; empty where there is something."""
     frames = run()
     against = baselines_of(frames.manifest, frames.results, None)
     refits = frames.manifest.refits_of
-    told = undo_table(frames.results, against, frames.standing, frames.resampling, refits)
+    told = effect_table(frames.results, against, frames.standing, frames.resampling, refits)
     told = told[told["technique"] == ""]
-    return by_learner(told).set_index(["dataset", "level", "baseline"])["undo"]
+    return by_learner(told).set_index(["dataset", "level", "baseline"])["reason"]
 
 
 @cache
@@ -168,7 +168,7 @@ def one_of_each() -> list[str]:
 
 def to_restore(datasets: Sequence[str], beta: float, baseline: str) -> list[str]:
     """Return the datasets on which the level has done something to a baseline that could be undone."""
-    return [name for name in datasets if undo()[name, beta, baseline] == ""]
+    return [name for name in datasets if effects()[name, beta, baseline] == ""]
 
 
 def ratio_of_sums(upper: Array, lower: Array) -> Estimate:
@@ -411,7 +411,7 @@ def comparable_pairs() -> pd.DataFrame:
     """Return the pairs with something to undo in which the technique is not degenerate."""
     every = pairs(independent())
     kept = [
-        undo()[dataset, LEVEL, baselines()[technique]] == "" and (dataset, technique) not in degenerate()
+        effects()[dataset, LEVEL, baselines()[technique]] == "" and (dataset, technique) not in degenerate()
         for dataset, technique in zip(every["dataset"], every["technique"], strict=True)
     ]
     return every[kept]
@@ -502,7 +502,7 @@ def undo_rows() -> str:
     head = ["dataset", "β", "baseline", "to undo", "doing nothing", "`refit_clean`", "`refit_biased`"]
     head += ["discrimination at 0", "planted", "given back by `refit_clean`", "by `refit_biased`"]
     signed, rows = means(GOAL_METRICS[EQUALIZE]), []
-    for (dataset, beta, baseline), reason in undo().items():
+    for (dataset, beta, baseline), reason in effects().items():
         told, people = (
             restoration().loc[(m, dataset, beta, baseline)] for m in (GOAL_METRICS[RESTORE], "given_back")
         )
@@ -582,7 +582,7 @@ def reading(told: pd.DataFrame) -> list[str]:
     """Return how the table is read."""
     datasets = independent()
     planted, before, _, _ = differences("drop_sensitive", LEVEL, datasets)
-    absent = {why: [name for name in datasets if undo()[name, LEVEL, "none"] == why] for why in REASONS}
+    absent = {why: [name for name in datasets if effects()[name, LEVEL, "none"] == why] for why in REASONS}
     own, other = (set(to_restore(datasets, LEVEL, name)) for name in ("prejudice_remover_learner", "none"))
     return [
         f"**How to read it.** Label bias, real rows, C4.5, ten splits, {WORDS[len(datasets)]} independent "

@@ -61,7 +61,7 @@ def answers_at(
     resampling: Resampling | None = None,
     goal: str = EQUALIZE,
     criteria: Criteria = Criteria(),  # noqa: B008
-    undo: pd.DataFrame | None = None,
+    effects: pd.DataFrame | None = None,
 ) -> pd.DataFrame:
     """Return the answers for a goal at several levels of bias, by technique and level, with ``outcome``."""
     results = results_of(levels, repetitions, test)
@@ -76,7 +76,7 @@ def answers_at(
         criteria,
         resampling,
         paired_levels=paired,
-        undo=undo,
+        effects=effects,
     )
     found = found[found["goal"] == goal]
     found = found.assign(outcome=outcomes(found))

@@ -13,7 +13,7 @@ from benchmark.metrics.restoration import RESTORATION
 from benchmark.runs.analysis import RunStatistics
 from benchmark.statistics.answers import with_useful
 from benchmark.statistics.cells import SCENARIO, WHERE
-from benchmark.statistics.restoration import RESTORATION_COLUMNS, UNDO_COLUMNS
+from benchmark.statistics.restoration import EFFECT_COLUMNS, RESTORATION_COLUMNS
 
 BETA = 0.5
 BASELINE: Mapping[str, float] = {
@@ -21,7 +21,7 @@ BASELINE: Mapping[str, float] = {
 }
 
 
-def with_restoration(statistics: RunStatistics, undo: str = "", beta: float = BETA) -> RunStatistics:
+def with_restoration(statistics: RunStatistics, effects: str = "", beta: float = BETA) -> RunStatistics:
     """Return statistics in which the technique at place i is .1 + .05 i from the clean model.
 
     It gives back 80 - 5 i %; its other shares are 10 + 5 i %, all shown to be above those of the refit.
@@ -42,12 +42,12 @@ def with_restoration(statistics: RunStatistics, undo: str = "", beta: float = BE
                 told = (value, value - 0.3, value + 0.3, 0.7, 0.6, 0.2, low, high, "")
                 rows.append((*scenario.key, beta, name, baseline, metric, 4, *told))
         baselines = dict.fromkeys(row[len(SCENARIO) + 2] for row in rows)
-        reasons += [(*scenario.key, beta, baseline, "", undo) for baseline in baselines]
+        reasons += [(*scenario.key, beta, baseline, "", effects) for baseline in baselines]
     return answered(
         replace(
             statistics,
             restoration=pd.DataFrame(rows, columns=list(RESTORATION_COLUMNS)),
-            undo=pd.DataFrame(reasons, columns=list(UNDO_COLUMNS)),
+            effects=pd.DataFrame(reasons, columns=list(EFFECT_COLUMNS)),
         )
     )
 

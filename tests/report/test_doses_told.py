@@ -21,7 +21,7 @@ from benchmark.runs.finished import RunFrames
 from benchmark.runs.manifest import DatasetInExperiment, GroupSizes, PlantedBias
 from benchmark.statistics import hidden_bias
 from benchmark.statistics.hidden_bias import HIDDEN_BIAS
-from benchmark.statistics.restoration import NO_EFFECT_SHOWN, NO_REFERENCE, NOTHING_TO_UNDO, UNDO_COLUMNS
+from benchmark.statistics.restoration import EFFECT_COLUMNS, NO_EFFECT_SHOWN, NO_REFERENCE, NOTHING_TO_UNDO
 from benchmark.text.terminal import as_text
 from benchmark.wording import answer_text, planted, reason_text
 from tests.helpers.facts import report_text
@@ -166,12 +166,12 @@ def test_pareto_panels_say_why_values_are_withheld_and_their_words_do_not_meet(
     reason: str, words: str
 ) -> None:
     own = prepared()
-    undo = pd.DataFrame(
-        [("adult", "label", "c45", "original", 0.1, "none", "", reason)], columns=list(UNDO_COLUMNS)
+    effects = pd.DataFrame(
+        [("adult", "label", "c45", "original", 0.1, "none", "", reason)], columns=list(EFFECT_COLUMNS)
     )
     of_clean_model = own.pareto["first"] == GOAL_METRICS[RESTORE]
     pareto = own.pareto.assign(first_distance=own.pareto["first_distance"].mask(of_clean_model))
-    figure = draw_pareto(replace(own, undo=undo, pareto=pareto), own.scenarios[0])
+    figure = draw_pareto(replace(own, effects=effects, pareto=pareto), own.scenarios[0])
     assert flaws(figure) == []
     text = texts_of(figure)
     assert f"{words} distance to the clean model: distance to 0" in text

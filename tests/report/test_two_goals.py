@@ -14,7 +14,7 @@ from benchmark.facts.model import Reason
 from benchmark.runs.analysis import RunStatistics, run_statistics
 from benchmark.runs.finished import RunFrames
 from benchmark.runs.manifest import DatasetInExperiment, PlantedBias
-from benchmark.statistics.restoration import NO_EFFECT_SHOWN, UNDO_COLUMNS
+from benchmark.statistics.restoration import EFFECT_COLUMNS, NO_EFFECT_SHOWN
 from benchmark.text.terminal import as_text
 from benchmark.wording import answer_text
 from tests.helpers.answers import outcomes
@@ -174,8 +174,8 @@ def test_against_a_technique_the_clean_model_is_the_untreated_learner_s(
         *(statistics.answers.set_index(where)[limits] for statistics in (own, against))
     )
     spot = ("adult", "label", "c45", "original", 0.5, "none", "", NO_EFFECT_SHOWN)
-    undo = pd.DataFrame([spot], columns=list(UNDO_COLUMNS))
-    monkeypatch.setattr("benchmark.runs.analysis.what_to_undo", lambda _run: undo)
+    effects = pd.DataFrame([spot], columns=list(EFFECT_COLUMNS))
+    monkeypatch.setattr("benchmark.runs.analysis.effects_of_bias", lambda _run: effects)
     withheld = run_statistics(run_of(), baseline=other)
     (answers,) = (own for own in facts_of(withheld).scenarios[0].answers if own.goal == RESTORE)
     assert answers.levels[-1].reason == Reason(code=NO_EFFECT_SHOWN)

@@ -75,7 +75,7 @@ def test_what_is_inside_is_a_fact_of_it_and_of_the_frontier(
     assert remarks == {(0.5, "massaging")}
     assert {at.level: at.inside for at in facts.scenarios[0].frontier}[0.5] == ("massaging",)
     assert "| one, β = 0.5 | 1: Massaging |" in report_text(found)
-    assert "## Which techniques thresholds dominate" not in report_text(before)
+    assert "## Which techniques the post-processing frontier dominates" not in report_text(before)
     for statistics, column in ((found, True), (before, False)):
         assert ("frontier" in statistics.answers.columns) is column
 

@@ -13,7 +13,7 @@ from benchmark.columns import EQUALIZE, GOALS, RESTORE
 from benchmark.statistics.answers import ConstantAnswer, constant_on, unranked
 from benchmark.statistics.cells import Baselines, Resampling
 from benchmark.statistics.recommendation import Criteria
-from benchmark.statistics.restoration import UNDO_COLUMNS
+from benchmark.statistics.restoration import EFFECT_COLUMNS
 from tests.helpers.answers import (
     BASELINE,
     REFUSING,
@@ -448,21 +448,21 @@ def test_nothing_is_restored_where_there_is_no_measure_of_it() -> None:
 
 @pytest.mark.parametrize("reason", ["no_reference", "nothing_to_undo", "no_effect_shown"])
 def test_where_nothing_can_be_restored_no_technique_is_chosen(reason: str) -> None:
-    undo = pd.DataFrame(
-        [("set", "cpt", "c45", "original", 0.5, "none", "", reason)], columns=list(UNDO_COLUMNS)
+    effects = pd.DataFrame(
+        [("set", "cpt", "c45", "original", 0.5, "none", "", reason)], columns=list(EFFECT_COLUMNS)
     )
-    found = answers_at(restoring(), goal=RESTORE, undo=undo)
+    found = answers_at(restoring(), goal=RESTORE, effects=effects)
     assert found["outcome"].to_dict() == {("none", 0.5): "baseline", ("a", 0.5): reason, ("b", 0.5): reason}
     assert found["role"].tolist() == ["baseline", "technique", "technique"]
     assert found["verdict"].tolist() == ["", "not_shown", "not_shown"]
     assert set(found["reason"]) == {""}
     assert set(found["level_reason"]) == {reason}
     assert not found[["choice", "tied", "dominated_by"]].ne("").any(axis=None)
-    assert verdicts_for(EQUALIZE, restoring(), undo=undo)["a"] == "helps"
-    other = undo.assign(level=0.8)
-    assert verdicts_for(RESTORE, restoring(), undo=other)["b"] == "helps"
+    assert verdicts_for(EQUALIZE, restoring(), effects=effects)["a"] == "helps"
+    other = effects.assign(level=0.8)
+    assert verdicts_for(RESTORE, restoring(), effects=other)["b"] == "helps"
     # Of another baseline the same is true.
-    assert answers_at(restoring(), goal=RESTORE, undo=undo, baseline="a")["outcome"]["b", 0.5] == reason
+    assert answers_at(restoring(), goal=RESTORE, effects=effects, baseline="a")["outcome"]["b", 0.5] == reason
 
 
 def test_what_compares_with_a_clean_model_is_ranked_where_there_is_something_to_restore() -> None:
@@ -474,11 +474,11 @@ def test_what_compares_with_a_clean_model_is_ranked_where_there_is_something_to_
         for metric in ("restoration_distance", "agreement", "discrimination")
     ]
     keys = pd.DataFrame([("set", "cpt", "c45", t, b, "a", m) for b, t, m in rows], columns=columns)
-    undo = keys[["dataset", "bias", "classifier", "test", "level"]].drop_duplicates()
-    undo = undo.assign(
-        baseline="none", technique="", undo=np.where(undo["level"] == 0.8, "nothing_to_undo", "")
+    effects = keys[["dataset", "bias", "classifier", "test", "level"]].drop_duplicates()
+    effects = effects.assign(
+        baseline="none", technique="", reason=np.where(effects["level"] == 0.8, "nothing_to_undo", "")
     )
-    left_out = unranked(keys, Baselines({("set", "c45"): "none"}), undo)
+    left_out = unranked(keys, Baselines({("set", "c45"): "none"}), effects)
     assert keys[~left_out & (keys["metric"] != "discrimination")][["level", "test"]].to_numpy().tolist() == [
         [0.5, "original"],
         [0.5, "original"],

@@ -14,18 +14,18 @@ from benchmark.columns import DECISION_COLUMNS, DECISION_COUNTS
 from benchmark.statistics.cells import WHERE, Baselines, Resampling
 from benchmark.statistics.restoration import (
     BY_CHANCE,
+    EFFECT_COLUMNS,
     NO_EFFECT_SHOWN,
     NO_REFERENCE,
     NOTHING_TO_UNDO,
     RESTORATION_COLUMNS,
     SHARES,
     TOO_FEW_SPLITS,
-    UNDO_COLUMNS,
     clean_model_shares,
+    effect_table,
     pooled_shares,
     restoration_table,
     restoration_values,
-    undo_table,
 )
 from tests.helpers.made_up_results import results
 
@@ -314,7 +314,7 @@ def standing(n_degenerate: int = 0, *, below_constant: bool = False) -> pd.DataF
     return pd.DataFrame([row], columns=[*WHERE, "n_degenerate", "below_constant"])
 
 
-def undo(
+def effects(
     biased: Sequence[float] = BIASED,
     distances: Mapping[str, Sequence[float]] | None = None,
     standing: pd.DataFrame = standing(),  # noqa: B008
@@ -322,7 +322,7 @@ def undo(
     values = [signed({0.0: {"none": BEFORE[: len(biased)]}, 0.5: {"none": biased, "t": LEFT[: len(biased)]}})]
     if distances is not None:
         values.append(results(distances, beta=0.5, metric="restoration_distance"))
-    table = undo_table(pd.concat(values), BASELINES, standing, None, REFITS)
+    table = effect_table(pd.concat(values), BASELINES, standing, None, REFITS)
     return table[table["technique"] == ""]
 
 
@@ -330,10 +330,10 @@ FAR = {"none": [0.30, 0.31, 0.29, 0.30, 0.32], "refit_clean": [0.10, 0.11, 0.12,
 
 
 def test_there_is_something_to_undo_where_the_baseline_is_farther_than_a_refit() -> None:
-    table = undo(distances=FAR)
+    table = effects(distances=FAR)
     assert table.iloc[0].to_dict() == {
         **{"dataset": "one", "bias": "cpt", "classifier": "c45", "test": "original", "level": 0.5},
-        **{"baseline": "none", "technique": "", "undo": ""},
+        **{"baseline": "none", "technique": "", "reason": ""},
     }
     assert len(table) == 1
 
@@ -342,33 +342,33 @@ def test_there_is_something_to_undo_where_the_baseline_is_farther_than_a_refit()
 def test_there_is_nothing_to_undo_where_the_bias_hardly_moves_the_baseline(
     distances: Mapping[str, Sequence[float]] | None,
 ) -> None:
-    assert undo([value + 0.019 for value in BEFORE], distances)["undo"].tolist() == [NOTHING_TO_UNDO]
-    assert undo([value - 0.02 for value in BEFORE], distances)["undo"].tolist() == [""]
+    assert effects([value + 0.019 for value in BEFORE], distances)["reason"].tolist() == [NOTHING_TO_UNDO]
+    assert effects([value - 0.02 for value in BEFORE], distances)["reason"].tolist() == [""]
 
 
 def test_no_effect_is_shown_where_a_refit_of_clean_rows_is_as_far() -> None:
     near = {"none": FAR["none"], "refit_clean": [0.29, 0.32, 0.28, 0.31, 0.30]}
-    assert undo(distances=near)["undo"].tolist() == [NO_EFFECT_SHOWN]
+    assert effects(distances=near)["reason"].tolist() == [NO_EFFECT_SHOWN]
     # A single repetition has no interval: the difference counts.
     for refit, verdict in ((0.29, ""), (0.31, NO_EFFECT_SHOWN), (0.30 - 1e-16, NO_EFFECT_SHOWN)):
-        assert undo([0.5], {"none": [0.30], "refit_clean": [refit]})["undo"].tolist() == [verdict]
+        assert effects([0.5], {"none": [0.30], "refit_clean": [refit]})["reason"].tolist() == [verdict]
 
 
 def test_a_useless_clean_model_is_no_reference() -> None:
     for useless in (standing(1), standing(below_constant=True)):
-        assert undo(distances=FAR, standing=useless)["undo"].tolist() == [NO_REFERENCE]
+        assert effects(distances=FAR, standing=useless)["reason"].tolist() == [NO_REFERENCE]
     values = signed({0.5: {"none": BIASED, "t": LEFT}})
-    table = undo_table(values, BASELINES, standing(), None, REFITS)
-    assert table["undo"].tolist() == [NO_REFERENCE]
+    table = effect_table(values, BASELINES, standing(), None, REFITS)
+    assert table["reason"].tolist() == [NO_REFERENCE]
 
 
 def test_a_baseline_without_results_at_a_level_does_not_make_the_clean_model_useless() -> None:
     values = signed({0.0: {"none": BEFORE, "t": BEFORE}, 0.5: {"t": LEFT}})
-    assert undo_table(values, BASELINES, standing(), None, REFITS)["undo"].tolist() == [""]
+    assert effect_table(values, BASELINES, standing(), None, REFITS)["reason"].tolist() == [""]
 
 
 def by_chance(values: pd.DataFrame, refits: Mapping[str, tuple[str, str]] = REFITS) -> pd.DataFrame:
-    table = undo_table(values, BASELINES, standing(), None, refits)
+    table = effect_table(values, BASELINES, standing(), None, refits)
     return table[table["technique"] != ""]
 
 
@@ -383,8 +383,8 @@ def test_what_comes_no_nearer_than_a_refit_of_biased_rows_does_so_by_chance() ->
     }
     values = results(distances, beta=0.5, metric="restoration_distance")
     table = by_chance(values)
-    assert list(table.columns) == list(UNDO_COLUMNS)
-    assert table[["technique", "baseline", "undo"]].to_numpy().tolist() == [["u", "none", BY_CHANCE]]
+    assert list(table.columns) == list(EFFECT_COLUMNS)
+    assert table[["technique", "baseline", "reason"]].to_numpy().tolist() == [["u", "none", BY_CHANCE]]
     # Without a refit of the baseline nothing is known of its techniques.
     assert by_chance(values, {}).empty
 

@@ -21,7 +21,7 @@ from benchmark.tables.techniques import Numbers
 from benchmark.text.writing import as_cell, csv_text, from_cell
 from tests.helpers.latex import table_of
 from tests.helpers.made_up_folder import made_up_frames, write_made_up_folder
-from tests.helpers.made_up_runs import changed, sample_run
+from tests.helpers.made_up_runs import TECHNIQUES, changed, sample_run
 
 FORMULA = "=cmd|'/C calc'!A0"
 
@@ -111,7 +111,7 @@ def test_reasons_of_failures_read_back(tmp_path: Path) -> None:
 
 
 def test_tables_with_hostile_names_and_warnings_of_several_lines() -> None:
-    run = sample_run()
+    run = sample_run(betas=(0.0,), techniques=TECHNIQUES[:3], repetitions=2)
     hostile = tuple(
         replace(own, title="=1+1\n# no heading", warning="first\n\n- second\r\nthird")
         for own in run.description.datasets
