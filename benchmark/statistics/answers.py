@@ -204,7 +204,7 @@ def standings(
     A repetition is *degenerate* if the classifier gives more than :data:`NEARLY_ALL` of the test rows the
     same answer, or more than :data:`NEARLY_ALL` of each group. Accepting one group and refusing the other is
     no decision about people either. A technique counts as degenerate at a level of bias if any repetition is,
-    because a mean over classifiers that are of use and others describes neither.
+    because a mean over useful classifiers and others describes neither.
 
     ``constants`` have, by name of the dataset, the best constant answer on the original test rows; it is
     unknown for other datasets. ``decisions`` are the run's, with the columns
