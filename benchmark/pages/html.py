@@ -9,7 +9,7 @@ from importlib.resources import files
 from jinja2 import Environment
 from markupsafe import Markup
 
-from benchmark.text.markdown import address, environment
+from benchmark.text.markdown import environment
 from benchmark.text.words import printable
 from benchmark.wording import as_html
 
@@ -77,5 +77,4 @@ def _environment() -> Environment:
         finalize=lambda value: value if isinstance(value, Markup) else printable(value),
         keep_trailing_newline=True,
     )
-    templates.filters["link"] = address
     return templates

@@ -3,7 +3,7 @@
 import json
 import re
 from base64 import b64encode
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from hashlib import sha256
 from importlib.metadata import distribution
 from pathlib import Path
@@ -32,21 +32,16 @@ KNOWN_NAME = "known.md"
 
 _SCRIPTS = ("elements.js", "view.js", "tables.js", "picture.js")
 
-# Endings of files that commands write for readers, and folders with such files besides the page's.
-_FOR_READERS = {".csv", ".html", ".json", ".md", ".pdf", ".png", ".svg", ".tex"}
-_FOLDERS = ("comparison", "figures", "statistics", "tables")
-
 
 def write_page(facts: Facts, folder: Path) -> Path:
     """Write a run's interactive page, ``report.html``, to a folder, and return its path.
 
     The page has about 5 megabytes, nearly all of it the plotting library. It loads nothing: it works from a
-    disk, from an attachment and without a network. It links the other files that are in its folder, and shows
-    :data:`READING_NAME` among the data. The same facts in the same folder give the same bytes.
+    disk, from an attachment and without a network. Its folder's :data:`READING_NAME` is among the data. The
+    same facts in the same folder give the same bytes.
     """
     path = folder / PAGE_NAME
     programs = [scripts(_SCRIPTS), _plotly()]
-    below = {name: _files(path, (folder / name).rglob("*")) for name in _FOLDERS}
     reading = folder / READING_NAME
     more = {"data": [reading.read_text(encoding="utf-8")]} if reading.is_file() else {}
     known = folder / KNOWN_NAME
@@ -66,9 +61,6 @@ def write_page(facts: Facts, folder: Path) -> Path:
         words=in_script(json.dumps(_words(facts), ensure_ascii=False, separators=(",", ":"))),
         scripts=[*map(Markup, programs)],
         digests=[b64encode(sha256(program.encode()).digest()).decode() for program in programs],
-        # No folders below but these: the page's folder may hold other things.
-        beside=_files(path, folder.glob("*")),
-        below={name: names for name, names in below.items() if names},
     )
     return write_atomically(path, page)
 
@@ -107,15 +99,6 @@ def _words(facts: Facts) -> dict[str, Any]:
             for scenario in facts.scenarios
         ],
     }
-
-
-def _files(page: Path, paths: Iterable[Path]) -> list[str]:
-    """Return the paths of files for readers, relative to the page's folder."""
-    return sorted(
-        path.relative_to(page.parent).as_posix()
-        for path in paths
-        if path.suffix in _FOR_READERS and path != page and path.is_file() and not path.name.startswith(".")
-    )
 
 
 def _plotly() -> str:

@@ -122,24 +122,6 @@ def test_nothing_is_loaded_and_only_these_scripts_run(elements: Elements, page: 
         assert f"'sha256-{digest}'" in policy
 
 
-def test_files_are_linked_that_are_there(facts: Facts, tmp_path: Path) -> None:
-    alone = Elements(run_page.write_page(facts, tmp_path / "alone").read_text(encoding="utf-8"))
-    assert not alone.of("a")
-    names = ["odd & <b>#?.csv", "statistics/README.md", "tables/a/b.tex"]
-    others = ["results.sqlite", ".hidden.csv", "mine/private.csv", "report.html"]
-    for name in (*names, *others):
-        path = tmp_path / "beside" / name
-        path.parent.mkdir(parents=True, exist_ok=True)
-        path.touch()
-    page = Elements(run_page.write_page(facts, tmp_path / "beside").read_text(encoding="utf-8"))
-    assert [link["href"] for link in page.of("a")] == [
-        "./odd%20%26%20%3Cb%3E%23%3F.csv",
-        "./statistics/README.md",
-        "./tables/a/b.tex",
-    ]
-    assert not page.of("b")
-
-
 @pytest.mark.parametrize("embedded", [True, False])
 def test_embedded_networks_are_called_so_and_real_data_are_not(embedded: bool, tmp_path: Path) -> None:
     manifest = made_up_manifest()
