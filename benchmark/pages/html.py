@@ -71,10 +71,9 @@ def _bare(html: str) -> Markup:
 
 @functools.cache
 def _environment() -> Environment:
-    templates = environment(
+    return environment(
         "benchmark.pages",
         autoescape=True,
         finalize=lambda value: value if isinstance(value, Markup) else printable(value),
         keep_trailing_newline=True,
     )
-    return templates
