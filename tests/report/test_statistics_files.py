@@ -6,7 +6,6 @@ import json
 import lzma
 import re
 import shutil
-import subprocess
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -29,7 +28,7 @@ from benchmark.tables.techniques import Numbers, techniques_table
 from benchmark.text.writing import csv_text
 from benchmark.wording import render
 from tests.helpers.facts import report_text
-from tests.helpers.latex import check_latex, rows_of
+from tests.helpers.latex import rows_of
 from tests.helpers.made_up_runs import changed, made_up_facts
 from tests.helpers.statistics_folder import BETAS, TITLES, write_folder
 
@@ -320,18 +319,6 @@ def test_the_table_of_a_run_in_python_is_that_of_the_report(folder: Path, table:
     frame = chosen.to_frame()
     assert [*frame["Technique"][:3]] == ["Massaging", "None", "Best constant answer"]
     assert frame["Acc. change"].dtype == frame["Acc. change ±"].dtype == float
-
-
-def test_the_table_holds_together_in_latex(table: Table, tmp_path: Path) -> None:
-    check_latex(table.to_latex())
-    if shutil.which("pdflatex") is None:
-        pytest.skip("there is no pdflatex")
-    head = r"\documentclass{article}\usepackage{booktabs,adjustbox}\begin{document}"
-    text = "\n".join([head, table.to_latex(), r"\end{document}"])
-    (tmp_path / "all.tex").write_text(text, encoding="utf-8")
-    words = ["pdflatex", "-interaction=nonstopmode", "-halt-on-error", "all.tex"]
-    done = subprocess.run(words, cwd=tmp_path, capture_output=True, text=True, check=False)
-    assert done.returncode == 0, done.stdout[-2000:]
 
 
 # ------------------------------------------------------------------------------------ files and console

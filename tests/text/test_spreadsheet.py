@@ -14,8 +14,6 @@ from hypothesis import strategies as st
 
 from benchmark.cli import main
 from benchmark.columns import FAILURE_COLUMNS, hidden_name
-from benchmark.figures.page import Page
-from benchmark.figures.style import styled, write_figures
 from benchmark.runs.finished import read_frames, read_run
 from benchmark.tables.techniques import Numbers
 from benchmark.text.writing import as_cell, csv_text, from_cell
@@ -125,19 +123,6 @@ def test_tables_with_hostile_names_and_warnings_of_several_lines() -> None:
     notes = Numbers.of_run(run.frames).notes
     assert "first - second third" in notes
     assert not any(line.startswith(("# no", "- second", "third")) for line in notes.splitlines())
-
-
-def test_of_letters_that_the_font_lacks_there_is_one_word_at_most(
-    tmp_path: Path, recwarn: pytest.WarningsRecorder
-) -> None:
-    with styled():
-        page = Page(1, 1, panel=(2, 2), title="\U0001f600 \u4e2d", subtitle="\u0e01", notes=["\ua000"])
-        page.panels[0].set_xlabel("\U0001f4a9")
-    assert len(list(write_figures(tmp_path, [("figure", page.fit)]))) >= 1
-    # Which fonts are installed decides.
-    said = [str(own.message) for own in recwarn]
-    assert len(said) <= 1
-    assert all(line.startswith("Figures show boxes") for line in said)
 
 
 @pytest.mark.parametrize("hidden", [False, True])
