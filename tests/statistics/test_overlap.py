@@ -121,7 +121,7 @@ def test_the_corrected_test_holds_its_level_where_the_uncorrected_does_not(
 
 
 @pytest.mark.nightly
-@pytest.mark.parametrize("repeats", (5, 30))
+@pytest.mark.parametrize("repeats", [5, 30])
 def test_the_intervals_of_a_level_hold_together_where_splits_overlap(repeats: int) -> None:
     """Nine classifiers are equally good, each by a feature of its own: no improvement is true."""
     rng = np.random.default_rng(28)
