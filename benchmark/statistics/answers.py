@@ -238,7 +238,8 @@ def standings(
     rows = []
     scored = cells[ACCURACY].notna().reset_index("repetition")
     repetitions = scored["repetition"].where(scored[ACCURACY], -1).groupby(level=where, sort=False).agg(list)
-    for (dataset, bias, _, test, beta, _), own in repetitions.items():
+    of_cells = repetitions.reset_index().itertuples(index=False, name=None)
+    for dataset, bias, _, test, beta, _, own in of_cells:
         known = constants.get(dataset)
         answer = constant_on(known, test, bias, beta, [i for i in own if i >= 0])
         labels = constant_on(known, test, bias if test in (ORIGINAL, TRUTH) else "", beta=0)

@@ -21,7 +21,7 @@ CONFIDENCE = 0.95
 """Coverage of intervals by default."""
 
 NO_FOLDS = "no_folds"
-"""Reason for a missing interval of a mean over folds."""
+"""Reason for a missing interval of a mean over splits within repetitions."""
 
 
 def require_level(name: str, level: float, *, usual: float) -> None:
@@ -40,7 +40,7 @@ def standard_errors(values: Array, overlap: Array | float = 0.0) -> Array:
 
     Values of repeated splits of the same rows are not independent. ``overlap`` is added to :math:`1 / n`
     then: the number of tested rows over the number of all others. Nadeau and Bengio (2003), Inference for the
-    generalization error; Bouckaert and Frank (2004), for repeated folds.
+    generalization error; Bouckaert and Frank (2004), for repeated cross-validation.
     """
     std = of_rows(values, lambda block: block.std(axis=1, ddof=1), least=2)
     return np.asarray(std * np.sqrt(1 / np.maximum(np.isfinite(values).sum(axis=1), 1) + overlap))
@@ -57,7 +57,7 @@ def student_intervals(
     The ends are :math:`t_{n-1}` times :func:`standard_errors` from it. ``values`` have shape
     (n_rows, n_repetitions), NaN where a value is missing. The coverage is exact for normal values. The ends,
     shape (n_rows,), are NaN for fewer than two values. If an ``estimate`` is given, the intervals lie around
-    it. The mean over repetitions is not quite the mean over all folds where a repetition lacks folds. A
+    it. The mean over repetitions is not quite the mean over all splits where a repetition lacks some. A
     StatisticsError says that the confidence is not between 0 and 1. Student (1908), The probable error of a
     mean.
     """

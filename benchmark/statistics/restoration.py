@@ -259,7 +259,7 @@ def pooled_shares(decisions: pd.DataFrame, resampling: Resampling | None) -> pd.
     """Return the shares of people of each cell, summed over its splits and repetitions.
 
     ``decisions`` have the columns :data:`~benchmark.columns.DECISION_COLUMNS`. ``resampling`` says how splits
-    overlap; if it has folds, they are the splits, else repetitions are. The result has the columns
+    overlap, and whether a repetition has several. The result has the columns
     :data:`DECISION_CELL`, ``metric``, ``n``, ``value``, ``value_low``, ``value_high`` and ``reason``, and a
     row for each cell and each of :data:`SHARES`. ``value`` is NaN below
     :data:`~benchmark.statistics.restoration.LEAST_PEOPLE` people, and ``reason`` explains a missing value or
@@ -279,15 +279,14 @@ def restoration_table(
     """Return how near each technique comes to the clean model.
 
     ``decisions`` have the columns :data:`~benchmark.columns.DECISION_COLUMNS`, with refits; levels are
-    paired. ``resampling`` says how splits overlap; if it has folds, they are the splits, else repetitions
-    are. ``refits`` are, by name of a baseline, its refits on a bootstrap of the clean and of the biased
+    paired. ``resampling`` says how splits overlap, and whether a repetition has several. ``refits`` are, by name of a baseline, its refits on a bootstrap of the clean and of the biased
     training rows. A baseline may have none.
 
     The result has the columns :data:`RESTORATION_COLUMNS`, which ``results/README.md`` explains at
     ``restoration.csv``. For each test with decisions at levels above 0, each metric of each technique has a
     row, baselines included and refits not. :data:`SHARES` are ratios of sums (:func:`pooled_shares`).
-    ``restoration_distance`` and ``agreement`` are means over repetitions, each of which sums its folds first,
-    with Student's interval of single splits.
+    ``restoration_distance`` and ``agreement`` are means over repetitions, each of which sums its splits
+    first, with Student's interval of single splits.
     """
     cells, measures = measures_of_decisions(decisions[decisions["level"] > 0], resampling)
     refit_of = {refit: baseline for baseline, pair in refits.items() for refit in pair}
@@ -340,7 +339,7 @@ def effect_table(
 
     Without such a refit, the first two decide alone. The other rows are techniques with :data:`BY_CHANCE`.
     Training again on a bootstrap of the biased rows comes nearer to the clean model as well, by regression to
-    the mean. Nothing is known of techniques whose baseline has no such refit. One repetition without folds
+    the mean. Nothing is known of techniques whose baseline has no such refit. One repetition of one split
     has no interval: there the difference itself counts.
     """
     metrics = [GOAL_METRICS[EQUALIZE], RESTORATION_DISTANCE]
