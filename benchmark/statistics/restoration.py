@@ -279,8 +279,9 @@ def restoration_table(
     """Return how near each technique comes to the clean model.
 
     ``decisions`` have the columns :data:`~benchmark.columns.DECISION_COLUMNS`, with refits; levels are
-    paired. ``resampling`` says how splits overlap, and whether a repetition has several. ``refits`` are, by name of a baseline, its refits on a bootstrap of the clean and of the biased
-    training rows. A baseline may have none.
+    paired. ``resampling`` says how splits overlap, and whether a repetition has several. ``refits`` are, by
+    name of a baseline, its refits on a bootstrap of the clean and of the biased training rows. A baseline may
+    have none.
 
     The result has the columns :data:`RESTORATION_COLUMNS`, which ``results/README.md`` explains at
     ``restoration.csv``. For each test with decisions at levels above 0, each metric of each technique has a
