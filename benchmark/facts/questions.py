@@ -18,6 +18,8 @@ from benchmark.runs.analysis import RunStatistics
 from benchmark.runs.manifest import Manifest
 from benchmark.runs.report_frames import Scenario, records
 from benchmark.runs.verdicts import repeated_levels
+from benchmark.statistics import hidden_bias
+from benchmark.statistics import recommendation as rule
 from benchmark.statistics.answers import (
     ACCURACY,
     DISCRIMINATION,
@@ -27,22 +29,7 @@ from benchmark.statistics.answers import (
     with_useful,
 )
 from benchmark.statistics.cells import SCENARIO, WHERE, Resampling
-from benchmark.statistics.hidden_bias import (
-    HIDDEN_CLASSIFIER,
-    HIDDEN_KIND,
-    greatest_hidden,
-    hidden_bias_table,
-    row_at,
-)
 from benchmark.statistics.intervals import level_changes
-from benchmark.statistics.recommendation import (
-    BASELINE,
-    OF_BASELINE,
-    RECOMMENDED,
-    VERDICTS,
-    WITHIN_LIMITS,
-    Criteria,
-)
 from benchmark.statistics.unprocessing import INSIDE, curves_of
 
 _SHOWN = 5e-4  # half of the last digit that readers see
@@ -54,7 +41,7 @@ def scenario_answers(
     answers: pd.DataFrame,
     knows: Sequence[str],
     results: pd.DataFrame,
-    criteria: Criteria,
+    criteria: rule.Criteria,
     resampling: Resampling | None,
 ) -> tuple[model.Answers, ...]:
     """Return the answers of a scenario, goal by goal.
@@ -102,7 +89,7 @@ def why_unanswered(run: Manifest, scenario: Scenario, answers: pd.DataFrame) -> 
 
 
 def _level(
-    rows: list[Any], baseline: str, knows: Sequence[str], criteria: Criteria, **known: Any
+    rows: list[Any], baseline: str, knows: Sequence[str], criteria: rule.Criteria, **known: Any
 ) -> model.Level:
     def own(row: Any) -> bool:  # compared with a learner of its own
         return bool(row.baseline != baseline)
@@ -110,9 +97,16 @@ def _level(
     def order(row: Any) -> tuple[object, ...]:
         """Sort the baseline first, then by what is told, verdict and distance to the goal; NaN is last."""
         told = 1 + knows.index(row.knows) if row.knows != BLIND else 0
-        verdict = VERDICTS.index(row.verdict) if row.verdict else -1
+        verdict = rule.VERDICTS.index(row.verdict) if row.verdict else -1
         distance = round(row.distance, 6)
-        return row.technique != baseline, told, row.role != BASELINE, verdict, distance != distance, distance
+        return (
+            row.technique != baseline,
+            told,
+            row.role != rule.BASELINE,
+            verdict,
+            distance != distance,
+            distance,
+        )
 
     rows = sorted(rows, key=order)
     techniques = [row for row in rows if row.role == "technique"]
@@ -121,7 +115,7 @@ def _level(
     reason = reasons.pop() if len(reasons) == 1 else ""
     constants = [(row.constant_accuracy, row.constant_accepts) for row in rows]
     constants = [own for own in constants if not math.isnan(own[0])]
-    several = sum(row.role == BASELINE for row in rows) > 1
+    several = sum(row.role == rule.BASELINE for row in rows) > 1
     # The nearest technique of each choice among those that know as much, where each learner has one.
     taken: dict[tuple[str, str], Any] = {}
     for row in rows:
@@ -136,7 +130,7 @@ def _level(
         techniques=tuple(
             model.Standing.from_record(
                 row,
-                baseline=row.baseline if several and row.role != BASELINE else None,
+                baseline=row.baseline if several and row.role != rule.BASELINE else None,
                 verdict=row.verdict or None,
                 reason=_reason(row, of_level=reason),
                 remarks=tuple(_remarks(row)),
@@ -208,7 +202,7 @@ def _limit(row: Any) -> dict[str, object]:
     }[group]
     if verb == "refuses":
         share, reference = 1 - share, 1 - reference
-    of = "clean_model" if row.reference == OF_BASELINE else "labels"
+    of = "clean_model" if row.reference == rule.OF_BASELINE else "labels"
     return {"verb": verb, "group": group, "of": of, "share": share, "reference": reference}
 
 
@@ -238,7 +232,7 @@ def _falls(row: Any) -> bool:
     """Return whether fewer of the deprived group are accepted than by the baseline, as far as readers see."""
     if row.role != "technique" or math.isnan(row.baseline_accepted_deprived):
         return False
-    chosen = row.verdict in RECOMMENDED
+    chosen = row.verdict in rule.RECOMMENDED
     return row.levels_down or (chosen and row.accepted_deprived < row.baseline_accepted_deprived - 5e-3)
 
 
@@ -278,7 +272,7 @@ def values(statistics: RunStatistics, scenario: Scenario) -> tuple[model.Values,
         better, worse, passed = change["better"].eq(True), change["worse"].eq(True), useful
         if metric in GOAL_METRICS.values():  # the verdicts on that goal decide
             verdicts = answers.loc[answers["metric"] == metric, [*_AXES, "verdict"]].set_index(list(_AXES))
-            passed = verdicts["verdict"].reindex(cells).isin(WITHIN_LIMITS)
+            passed = verdicts["verdict"].reindex(cells).isin(rule.WITHIN_LIMITS)
         letters = np.select([better & passed, better, worse], ["b", "r", "w"], ".")
         found.append(
             model.Values(
@@ -307,7 +301,7 @@ def decisions(statistics: RunStatistics, scenario: Scenario) -> tuple[model.Deci
     for (level, name), rows in restored.groupby(["level", "technique"], sort=False):
         of_metric = {row.metric: row for row in records(rows)}
         answer, given = known.get((level, name)), of_metric.get("given_back")
-        helps = answer is not None and answer.verdict in WITHIN_LIMITS
+        helps = answer is not None and answer.verdict in rule.WITHIN_LIMITS
         found.append(
             model.Decisions(
                 level=float(str(level)),
@@ -433,17 +427,21 @@ def hidden(statistics: RunStatistics) -> model.Hidden | None:
         return None
     (dataset,) = run.datasets
     (bias,) = dataset.bias
-    if bias.kind != HIDDEN_KIND:
+    if bias.kind != hidden_bias.HIDDEN_KIND:
         return model.Hidden(reason=model.Reason(code="hidden_kind_not_measured", args={"kind": bias.kind}))
     if not run.experiment.overlaps:
         return None
-    table, dose, found = hidden_bias_table(), bias.added(bias.highest(levels)), dataset.hidden_dose
+    table, dose, found = (
+        hidden_bias.hidden_bias_table(),
+        bias.added(bias.highest(levels)),
+        dataset.hidden_dose,
+    )
     shown: tuple[float, ...] = ()
     if found is None:
         reason, shown = model.Reason(code="hidden_unknown"), _EXAMPLES
     elif found < _BELOW_ZERO:
         reason = model.Reason(code="hidden_below_zero", args={"hidden": found})
-    elif found > (most := greatest_hidden(table)):
+    elif found > (most := hidden_bias.greatest_hidden(table)):
         reason = model.Reason(code="hidden_not_measured", args={"hidden": found, "most": most})
     else:
         reason, shown = model.Reason(code="hidden_known", args={"hidden": found}), (found,)
@@ -452,13 +450,13 @@ def hidden(statistics: RunStatistics) -> model.Hidden | None:
         reason=reason,
         recorded_gap=dataset.recorded_gap,
         true_gap=None if rates is None else rates["favored"] - rates["deprived"],
-        classifier=HIDDEN_CLASSIFIER,
-        others=tuple(name for name in run.classifiers if name != HIDDEN_CLASSIFIER),
+        classifier=hidden_bias.HIDDEN_CLASSIFIER,
+        others=tuple(name for name in run.classifiers if name != hidden_bias.HIDDEN_CLASSIFIER),
         rows=tuple(
             model.HiddenRow.from_record(row, agreement=model.Estimate.of(row, "tau"), by_chance=row.ceiling)
             for goal in GOALS
             for at in shown
-            if (row := row_at(table, goal, at, dose))
+            if (row := hidden_bias.row_at(table, goal, at, dose))
         ),
     )
 

@@ -12,6 +12,7 @@ from benchmark.columns import ORIGINAL, RESULT_COLUMNS, TEST_TITLES
 from benchmark.errors import ReportError
 from benchmark.experiment.tuning_rule import Rule
 from benchmark.metrics import GAP, Metric, list_metrics
+from benchmark.runs import verdicts
 from benchmark.runs.finished import RunFrames, read_frames
 from benchmark.runs.manifest import Manifest
 from benchmark.runs.report_frames import (
@@ -20,16 +21,6 @@ from benchmark.runs.report_frames import (
     joined_in_order,
     names_together,
     renamed,
-)
-from benchmark.runs.verdicts import (
-    baselines_of,
-    compare_with,
-    effects_of_bias,
-    ranks_of,
-    repeated_levels,
-    run_answers,
-    with_below,
-    with_degenerate,
 )
 from benchmark.statistics.across import ALPHA, PARETO_COLUMNS, pareto_fronts
 from benchmark.statistics.answers import (
@@ -236,14 +227,14 @@ def run_statistics(
     run; a StatisticsError that a setting is impossible; an UnknownNameError that the baseline is unknown.
     """
     _require_testable(run, alpha)
-    effects = effects_of_bias(run)
+    effects = verdicts.effects_of_bias(run)
     whole, run = run, run.of_choices
     manifest, results, standing, resampling = run.manifest, run.results, run.standing, run.resampling
     # Shares of people are ratios of sums: the frame of restoration has them.
     compared = list(metrics) or [m for m in results["metric"].unique() if m not in (*ACCEPTANCE, *SHARES)]
     declared = {name: _declared(name) for name in compared}
     goals = {metric.name: metric for metric in map(_declared, results["metric"].unique())}
-    baselines = baselines_of(manifest, results, baseline)
+    baselines = verdicts.baselines_of(manifest, results, baseline)
     of_metrics = results[results["metric"].isin(compared)].reset_index(drop=True)
     cells = to_cells(of_metrics, resampling)
     useful = to_cells(without_degenerate(of_metrics, standing), resampling)
@@ -265,13 +256,15 @@ def run_statistics(
         greatest = Rule.parse(manifest.tuned_by).greatest
         regret = regrets(renamed(run.tuning, names), resampling, greatest=greatest, apart=manifest.apart)
     say(f"comparing with the baseline: {len(cells.keys):,} cells and metrics")
-    comparisons = joined_in_order([compare_with(cells, baselines, goals, alpha)], manifest, COMPARED_COLUMNS)
+    comparisons = joined_in_order(
+        [verdicts.compare_with(cells, baselines, goals, alpha)], manifest, COMPARED_COLUMNS
+    )
     comparisons = judged(comparisons, alpha=alpha, rope=criteria.margin)
     say("ranking techniques")
     told = manifest.knowledge
     told |= {new: told[old] for own in names.values() for old, new in own.items() if old in told}
-    ranks = ranks_of(useful, goals, manifest, told, alpha=alpha)
-    in_ranks = renamed(standing.assign(repeated=repeated_levels(manifest, standing)), names)
+    ranks = verdicts.ranks_of(useful, goals, manifest, told, alpha=alpha)
+    in_ranks = renamed(standing.assign(repeated=verdicts.repeated_levels(manifest, standing)), names)
     say("weighing each metric against accuracy")
     fronts = [pareto_fronts(traded, pair, goals, baselines.learners, told) for pair in _trade_offs(declared)]
     pareto = joined_in_order(fronts, manifest, PARETO_COLUMNS)
@@ -285,11 +278,11 @@ def run_statistics(
         resampling=resampling,
         everything=results,
         standing=standing,
-        answers=run_answers(whole, baseline, alpha, criteria, effects),
+        answers=verdicts.run_answers(whole, baseline, alpha, criteria, effects),
         intervals=cell_intervals(cells),
         comparisons=comparisons,
-        ranks=with_below(with_degenerate(ranks, in_ranks), in_ranks),
-        pareto=with_below(with_degenerate(pareto, standing), standing),
+        ranks=verdicts.with_below(verdicts.with_degenerate(ranks, in_ranks), in_ranks),
+        pareto=verdicts.with_below(verdicts.with_degenerate(pareto, standing), standing),
         restoration=joined_in_order(restoration, manifest, RESTORATION_COLUMNS),
         groups=pd.DataFrame(columns=list(GAP_COLUMNS)) if gaps is None else gaps,
         regret=regret,
@@ -327,7 +320,7 @@ def gap_changes(
     differences = cells.values - cells.values[partner]
     # NaN where there is no pair.
     means["wider"] = row_means(1.0 * (differences > 0) + 0.0 * differences)
-    comparisons = compare_with(cells, baselines, goals, ALPHA).drop(columns=["baseline", "n"])
+    comparisons = verdicts.compare_with(cells, baselines, goals, ALPHA).drop(columns=["baseline", "n"])
     table = means.merge(comparisons, on=list(CELL_KEY), how="left")
     names = table["metric"].str.removesuffix("]").str.split("[", n=1, expand=True)
     table = table.assign(metric=names[0], attribute=names[1], reason=table["reason"].fillna(""))

@@ -17,32 +17,21 @@ from benchmark.experiment.draws import split_rows, split_sizes
 from benchmark.experiment.prepared import PreparedDataset, PreparedExperiment, SolvedDoses
 from benchmark.experiment.run import Outcome
 from benchmark.metrics import get_metric, metric_names
-from benchmark.runs.manifest import (
-    CodeInRun,
-    DatasetDescription,
-    ExperimentInRun,
-    GroupSizes,
-    LearnedNetwork,
-    Manifest,
-    MetricDescription,
-    PlantedBias,
-    metric_description,
-    settings_of,
-)
+from benchmark.runs import manifest as described
 
 _NOTHING = Outcome([], computed=0, seconds=0.0, engine="")
 
 
-def describe_run(prepared: PreparedExperiment, outcome: Outcome = _NOTHING) -> Manifest:
+def describe_run(prepared: PreparedExperiment, outcome: Outcome = _NOTHING) -> described.Manifest:
     """Return the manifest of a run, by default of one that has computed no cell."""
     experiment, cells = prepared.experiment, outcome.cells
     refits = {entry.name for entry in experiment.techniques if entry.refit}
     durations = {"this_run": outcome.seconds, "all_cells": sum(cell.seconds for cell in cells)}
     if refits:
         durations["refits"] = sum(cell.seconds for cell in cells if cell.technique in refits)
-    return Manifest(
-        experiment=ExperimentInRun.model_validate(settings_of(experiment)),
-        code=CodeInRun(
+    return described.Manifest(
+        experiment=described.ExperimentInRun.model_validate(described.settings_of(experiment)),
+        code=described.CodeInRun(
             harness=versions.harness_digest(),
             techniques={
                 f"{technique} on {dataset}": evaluate.describe_technique(configured)
@@ -76,9 +65,9 @@ def describe_run(prepared: PreparedExperiment, outcome: Outcome = _NOTHING) -> M
     )
 
 
-def _dataset(data: PreparedDataset, outcome: Outcome) -> DatasetDescription:
+def _dataset(data: PreparedDataset, outcome: Outcome) -> described.DatasetDescription:
     test, schema, experiment = data.test, data.test.schema, data.experiment
-    network = LearnedNetwork()
+    network = described.LearnedNetwork()
     sizes = [] if experiment.train == "network" else split_sizes(data)
     rows = np.bincount(test.groups, minlength=len(schema.groups))
     if experiment.train == "data":  # edits act on the labels of rows, not on edges
@@ -87,13 +76,13 @@ def _dataset(data: PreparedDataset, outcome: Outcome) -> DatasetDescription:
         acting = {name: bias.acting_edits(data.network) for name, bias in data.biases.items()}
         edited = [(edit.attribute, schema.label) for edits in acting.values() for edit in edits]
     if data.network_of_all is not None:
-        network = LearnedNetwork(
+        network = described.LearnedNetwork(
             digest=data.network.digest,
             edges=data.network.edges,
             edited_edges=tuple(dict.fromkeys(edited)),
         )
     roles = ("sensitive_feature", "deprived_group", "label", "favorable_label")
-    return DatasetDescription(
+    return described.DatasetDescription(
         **{name: getattr(data, name) for name in ("name", "title", "test_data", "embedded", "notes")},
         **{role: getattr(schema, role) for role in roles},
         card=data.card.name,
@@ -101,14 +90,14 @@ def _dataset(data: PreparedDataset, outcome: Outcome) -> DatasetDescription:
         test_digest=test.digest,
         test_rows=len(test),
         # Labels of an audit are people's decisions; they do not say which answer is right.
-        test_groups=None if data.entry.audit else GroupSizes.of(test),
+        test_groups=None if data.entry.audit else described.GroupSizes.of(test),
         **_favorable(data, outcome),
         # Where it varies, the fewest of all splits.
         train_rows=min([data.n_train, *(trained for trained, _ in sizes)]),
         warning=data.card.warning,
         network=network,
         bias=tuple(
-            PlantedBias(
+            described.PlantedBias(
                 name=hidden_name(name, gap),
                 kind=", ".join(step.name for step in bias.steps),
                 description=data.description(name, gap),
@@ -171,9 +160,9 @@ def _favorable(data: PreparedDataset, outcome: Outcome) -> dict[str, Any]:
     }
 
 
-def _metrics(prepared: PreparedExperiment) -> Iterable[MetricDescription]:
+def _metrics(prepared: PreparedExperiment) -> Iterable[described.MetricDescription]:
     schemas = [data.test.schema for data in prepared.datasets.values()]
     groups = dict.fromkeys(group for schema in schemas for group in schema.groups)
     for metric in map(get_metric, metric_names(prepared.experiment.measured)):
         for suffix in [f"[{group}]" for group in groups] if metric.compare == "each_group" else [""]:
-            yield metric_description(metric.name + suffix)
+            yield described.metric_description(metric.name + suffix)

@@ -17,17 +17,8 @@ import numpy as np
 import pandas as pd
 from scipy.special import stdtrit
 
-from benchmark.columns import (
-    BALANCED,
-    BIASED,
-    DECISION_COUNTS,
-    EQUALIZE,
-    GOAL_METRICS,
-    GOALS,
-    ORIGINAL,
-    RESTORE,
-    TRUTH,
-)
+from benchmark import columns
+from benchmark.statistics import recommendation as rule
 from benchmark.statistics.across import ALPHA
 from benchmark.statistics.cells import (
     PLANTED,
@@ -43,20 +34,6 @@ from benchmark.statistics.cells import (
 )
 from benchmark.statistics.intervals import cell_intervals
 from benchmark.statistics.paired import TESTED_TOGETHER
-from benchmark.statistics.recommendation import (
-    BASELINE_CONSTANT,
-    DOMINATED,
-    EQUAL,
-    REFERENCE_COLUMNS,
-    ROPE,
-    TRUE_CLEAN,
-    WITHIN_LIMITS,
-    Criteria,
-    choose,
-    is_hidden_truth,
-    references,
-    verdicts,
-)
 from benchmark.statistics.restoration import (
     AGREEMENT,
     BY_CHANCE,
@@ -68,7 +45,7 @@ from benchmark.statistics.restoration import (
 ACCURACY = "accuracy"
 """Metric that is traded off against the others."""
 
-DISCRIMINATION = GOAL_METRICS[EQUALIZE]
+DISCRIMINATION = columns.GOAL_METRICS[columns.EQUALIZE]
 """Metric that a technique improves when it equalizes; 0 is ideal."""
 
 OF_CLEAN_MODEL = (RESTORATION_DISTANCE, AGREEMENT)
@@ -91,7 +68,7 @@ ANSWER_COLUMNS = (
     *("accuracy_change", "accuracy_change_low", "accuracy_change_high"),
     *(*ACCEPTANCE, "constant_accuracy", "constant_accepts", "n_recorded", "n_degenerate", "degenerate"),
     *("mostly_constant", "below_constant", "one_group", "favorable_deprived", "favorable_favored"),
-    *(*REFERENCE_COLUMNS[:-1], "baseline_degenerate"),
+    *(*rule.REFERENCE_COLUMNS[:-1], "baseline_degenerate"),
     *("role", "verdict", "reason", "level_reason", "dominated_by", "choice", "tied", "levels_down"),
 )
 """Columns of :func:`answer_table`."""
@@ -103,7 +80,7 @@ STANDING_COLUMNS = (
     *("constant_accuracy", "constant_accepts", "n_recorded", "n_degenerate", "degenerate"),
     *("mostly_constant", "below_constant", "one_group"),
     *("favorable", "favorable_deprived", "favorable_favored"),
-    *(f"{TRUE_CLEAN}{name}" for name in (*ACCEPTANCE, ACCURACY)),
+    *(f"{rule.TRUE_CLEAN}{name}" for name in (*ACCEPTANCE, ACCURACY)),
 )
 """Columns of :func:`standings`."""
 
@@ -166,7 +143,7 @@ def constant_on(
     biased test is the original one. On balanced rows, either constant is right about half of the weight. If
     ``repetitions`` are given, only their rows count, where they are told apart.
     """
-    if test == BALANCED:
+    if test == columns.BALANCED:
         return ConstantAnswer(0.5, groups=(0.5, 0.5))
     if answer is None:
         return None
@@ -174,18 +151,22 @@ def constant_on(
     own = [scored[i] for i in repetitions or () if i < len(scored)]
     if shares := _known(own) or _known(scored):
         # Groups were counted with true labels.
-        groups = None if test != TRUTH and test in answer.hidden.get(bias, ()) else answer.groups
+        groups = None if test != columns.TRUTH and test in answer.hidden.get(bias, ()) else answer.groups
         return ConstantAnswer(math.fsum(shares) / len(shares), groups=groups, accept=answer.accept)
-    return answer if test in (ORIGINAL, TRUTH) or (test == BIASED and beta == 0) else None
+    return (
+        answer
+        if test in (columns.ORIGINAL, columns.TRUTH) or (test == columns.BIASED and beta == 0)
+        else None
+    )
 
 
 def _scored_shares(answer: ConstantAnswer, test: str, bias: str, beta: float | None) -> _Shares:
     """Return the shares of favorable labels in the rows that were scored in each repetition, if recorded."""
     if test in (of_tests := answer.hidden.get(bias, {})):
         return of_tests[test]
-    if test == BIASED and beta in (of_levels := answer.biased.get(bias, {})):
+    if test == columns.BIASED and beta in (of_levels := answer.biased.get(bias, {})):
         return of_levels[beta]  # type: ignore[index]
-    if test == BIASED and beta != 0:
+    if test == columns.BIASED and beta != 0:
         return ()
     if beta is None:
         return [share for shares in answer.scored.values() for share in shares]
@@ -242,30 +223,32 @@ def standings(
     for dataset, bias, _, test, beta, _, own in of_cells:
         known = constants.get(dataset)
         answer = constant_on(known, test, bias, beta, [i for i in own if i >= 0])
-        labels = constant_on(known, test, bias if test in (ORIGINAL, TRUTH) else "", beta=0)
+        labels = constant_on(known, test, bias if test in (columns.ORIGINAL, columns.TRUTH) else "", beta=0)
         groups = (labels and labels.groups) or (math.nan, math.nan)
         numbers = (answer.accuracy, answer.accepted) if answer else (math.nan, math.nan)
         rows.append((*numbers, labels.favorable if labels else math.nan, *groups))
-    columns = ["constant_accuracy", "constant_accepts"]
-    columns += ["favorable", "favorable_deprived", "favorable_favored"]
-    standing[columns] = np.array(rows, dtype=float).reshape(-1, len(columns))
+    headings = ["constant_accuracy", "constant_accepts"]
+    headings += ["favorable", "favorable_deprived", "favorable_favored"]
+    standing[headings] = np.array(rows, dtype=float).reshape(-1, len(headings))
     standing["below_constant"] = means[ACCURACY] < standing["constant_accuracy"] - _ROUNDING
     return standing.join(_true_clean_models(decisions)).reset_index()[list(STANDING_COLUMNS)]
 
 
 def _true_clean_models(decisions: pd.DataFrame | None) -> pd.DataFrame:
     """Return whom the models without hidden bias accept, and their accuracy, by the rows' :data:`WHERE`."""
-    columns = [*ACCEPTANCE, ACCURACY]
-    if decisions is None or not (in_truth := is_hidden_truth(decisions)).any():
+    headings = [*ACCEPTANCE, ACCURACY]
+    if decisions is None or not (in_truth := rule.is_hidden_truth(decisions)).any():
         none = pd.MultiIndex.from_tuples([], names=WHERE)
-        return pd.DataFrame(columns=columns, index=none, dtype=float).add_prefix(TRUE_CLEAN)
+        return pd.DataFrame(columns=headings, index=none, dtype=float).add_prefix(rule.TRUE_CLEAN)
     rows = decisions[in_truth]
     splits = [*WHERE, "repetition"]
-    shares = pd.DataFrame(clean_model_shares(rows[list(DECISION_COUNTS)].to_numpy()), index=rows.index)
-    cells = pd.concat([rows[splits], shares], axis=1).groupby(splits, sort=False)[columns].mean()
+    shares = pd.DataFrame(
+        clean_model_shares(rows[list(columns.DECISION_COUNTS)].to_numpy()), index=rows.index
+    )
+    cells = pd.concat([rows[splits], shares], axis=1).groupby(splits, sort=False)[headings].mean()
     of_level = cells.groupby(level=list(WHERE), sort=False)
     degenerate = (_kinds(cells) != "").groupby(level=list(WHERE), sort=False).any()
-    return of_level.mean().mask(degenerate).add_prefix(TRUE_CLEAN)
+    return of_level.mean().mask(degenerate).add_prefix(rule.TRUE_CLEAN)
 
 
 def with_useful(standing: pd.DataFrame) -> pd.DataFrame:
@@ -289,7 +272,7 @@ def _kinds(cells: pd.DataFrame) -> pd.Series:
 
 def is_constant(share: Any) -> Any:
     """Return whether a share accepted, or each of some, is nearly none or nearly all."""
-    return (share < 1 - NEARLY_ALL - EQUAL) | (share > NEARLY_ALL + EQUAL)
+    return (share < 1 - NEARLY_ALL - rule.EQUAL) | (share > NEARLY_ALL + rule.EQUAL)
 
 
 def incomparable(frame: pd.DataFrame, standing: pd.DataFrame) -> pd.Series[bool]:
@@ -309,7 +292,7 @@ def without_degenerate(results: pd.DataFrame, standing: pd.DataFrame) -> pd.Data
     return results.assign(value=results["value"].mask(degenerate))
 
 
-def judged(comparisons: pd.DataFrame, *, alpha: float = ALPHA, rope: float = ROPE) -> pd.DataFrame:
+def judged(comparisons: pd.DataFrame, *, alpha: float = ALPHA, rope: float = rule.ROPE) -> pd.DataFrame:
     r"""Return :func:`~benchmark.statistics.paired.paired_comparisons` with which techniques differ.
 
     One rule holds for any number of repetitions. A technique is better if its whole simultaneous interval is
@@ -338,9 +321,9 @@ def judged(comparisons: pd.DataFrame, *, alpha: float = ALPHA, rope: float = ROP
         simultaneous_high=high,
         splits=df + 1,
         tested=has_interval,
-        better=low > rope + EQUAL,
-        candidate=is_single & (improvement > rope + EQUAL),
-        worse=(high < -rope - EQUAL) | (is_single & (improvement < -rope - EQUAL)),
+        better=low > rope + rule.EQUAL,
+        candidate=is_single & (improvement > rope + rule.EQUAL),
+        worse=(high < -rope - rule.EQUAL) | (is_single & (improvement < -rope - rule.EQUAL)),
     )
 
 
@@ -349,7 +332,7 @@ def answer_table(
     comparisons: pd.DataFrame,
     standing: pd.DataFrame,
     baselines: Baselines,
-    criteria: Criteria = Criteria(),  # noqa: B008
+    criteria: rule.Criteria = rule.Criteria(),  # noqa: B008
     resampling: Resampling | None = None,
     *,
     paired_levels: bool = False,
@@ -375,8 +358,8 @@ def answer_table(
     measured = set(results["metric"])
     effects = pd.DataFrame(columns=list(EFFECT_COLUMNS)) if effects is None else effects
     tables = []
-    for goal in GOALS:
-        if GOAL_METRICS[goal] in measured and (goal != RESTORE or paired_levels):
+    for goal in columns.GOALS:
+        if columns.GOAL_METRICS[goal] in measured and (goal != columns.RESTORE or paired_levels):
             table = _joined(results, comparisons, standing, resampling, goal)
             tables.append(_answers_for(goal, table, standing, baselines, criteria, effects, knowledge))
     tables = [part for part in tables if len(part)]
@@ -388,7 +371,7 @@ def _answers_for(
     table: pd.DataFrame,
     standing: pd.DataFrame,
     baselines: Baselines,
-    criteria: Criteria,
+    criteria: rule.Criteria,
     effects: pd.DataFrame,
     knowledge: Mapping[str, str],
 ) -> pd.DataFrame:
@@ -402,28 +385,28 @@ def _answers_for(
     table["baseline_degenerate"] = incomparable(table, standing)
     for judgement in ("better", "candidate", "worse"):
         table[judgement] &= ~table["baseline_degenerate"]
-    table = table.join(references(table, goal, criteria))
-    if goal == RESTORE:  # references are from level 0
-        table = table[(table["test"] == ORIGINAL) & (table["level"] > 0)].reset_index(drop=True)
-    of_level = effect_reasons(table, effects) if goal == RESTORE else pd.Series("", index=table.index)
+    table = table.join(rule.references(table, goal, criteria))
+    if goal == columns.RESTORE:  # references are from level 0
+        table = table[(table["test"] == columns.ORIGINAL) & (table["level"] > 0)].reset_index(drop=True)
+    of_level = effect_reasons(table, effects) if goal == columns.RESTORE else pd.Series("", index=table.index)
     is_constant_baseline = (of_level == "") & table["baseline_degenerate"]
-    table["level_reason"] = of_level.mask(is_constant_baseline, BASELINE_CONSTANT)
+    table["level_reason"] = of_level.mask(is_constant_baseline, rule.BASELINE_CONSTANT)
     # Not shown to be nearer to the clean model than a refit on biased rows.
     by_chance = positions_in(effects[effects["reason"] == BY_CHANCE], table, WHERE) >= 0
-    table["by_chance"] = by_chance & (goal == RESTORE)
-    table = table.join(verdicts(table, criteria))
+    table["by_chance"] = by_chance & (goal == columns.RESTORE)
+    table = table.join(rule.verdicts(table, criteria))
     # Of all techniques with learners of their own, one is chosen: they are not used with each other's.
     family = table["classifier"].mask(table["classifier"].isin(baselines.learners), "")
     spots = table.groupby([*PLANTED, family, "test", known_of(table, knowledge)], sort=False)
-    chosen = [choose(rows, criteria.margin) for _, rows in spots]
+    chosen = [rule.choose(rows, criteria.margin) for _, rows in spots]
     table = table.join(pd.concat(chosen)) if chosen else table.assign(dominated_by="", choice="", tied="")
     is_dominated = table["dominated_by"] != ""
-    table["verdict"] = table["verdict"].mask(is_dominated, DOMINATED)
+    table["verdict"] = table["verdict"].mask(is_dominated, rule.DOMINATED)
     table["reason"] = table["reason"].mask(is_dominated, "")
     before = table["baseline_accepted_deprived"]
-    gained = table["accepted_deprived"] > before + EQUAL
-    lost = table["accepted_favored"] < table["baseline_accepted_favored"] - EQUAL
-    table["levels_down"] = table["verdict"].isin(WITHIN_LIMITS) & before.notna() & ~gained & lost
+    gained = table["accepted_deprived"] > before + rule.EQUAL
+    lost = table["accepted_favored"] < table["baseline_accepted_favored"] - rule.EQUAL
+    table["levels_down"] = table["verdict"].isin(rule.WITHIN_LIMITS) & before.notna() & ~gained & lost
     return table[list(ANSWER_COLUMNS)]
 
 
@@ -454,7 +437,9 @@ def unranked(keys: pd.DataFrame, baselines: Baselines, effects: pd.DataFrame) ->
     """
     table = keys.assign(baseline=baselines.column(keys))
     of_metric = table["metric"].isin(OF_CLEAN_MODEL)
-    nowhere = (table["level"] == 0) | (table["test"] != ORIGINAL) | (effect_reasons(table, effects) != "")
+    nowhere = (
+        (table["level"] == 0) | (table["test"] != columns.ORIGINAL) | (effect_reasons(table, effects) != "")
+    )
     return (of_metric & nowhere).to_numpy()
 
 
@@ -466,7 +451,7 @@ def _joined(
     goal: str,
 ) -> pd.DataFrame:
     """Return one row for each technique at each level of bias, with everything known about it."""
-    metric_of_goal = GOAL_METRICS[goal]
+    metric_of_goal = columns.GOAL_METRICS[goal]
     cells = to_cells(results[results["metric"].isin((metric_of_goal, ACCURACY, *ACCEPTANCE))], resampling)
     intervals = cell_intervals(cells).assign(distance=row_means(np.abs(cells.values)))
 
@@ -491,7 +476,7 @@ def _joined(
         table = table.join(part)
     table = table.reset_index().assign(goal=goal, metric=metric_of_goal)
     # A join leaves gaps, and columns of objects where there are no comparisons at all.
-    numbers = ["pairs", *gain, *(name for columns in changes.values() for name in columns.values())]
+    numbers = ["pairs", *gain, *(name for headings in changes.values() for name in headings.values())]
     table[numbers] = table[numbers].astype(float)
     flags = [*judgements, "mostly_constant", "below_constant", "one_group"]
     table[flags] = table[flags].eq(True)

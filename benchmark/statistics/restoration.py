@@ -16,15 +16,7 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from benchmark.columns import (
-    CELL_COLUMNS,
-    DECISION_COLUMNS,
-    DECISION_COUNTS,
-    EQUALIZE,
-    GOAL_METRICS,
-    ORIGINAL,
-    RESTORE,
-)
+from benchmark import columns
 from benchmark.metrics.restoration import SHARES as COUNTED_SHARES
 from benchmark.metrics.restoration import agreement_counts, rates_apart
 from benchmark.statistics.cells import (
@@ -44,10 +36,10 @@ from benchmark.statistics.cells import (
 )
 from benchmark.statistics.intervals import student_intervals
 
-DECISION_CELL = (*CELL_COLUMNS[:-1], "test")
+DECISION_CELL = (*columns.CELL_COLUMNS[:-1], "test")
 """Columns that the decisions of all repetitions share."""
 
-RESTORATION_DISTANCE, AGREEMENT = GOAL_METRICS[RESTORE], "agreement"
+RESTORATION_DISTANCE, AGREEMENT = columns.GOAL_METRICS[columns.RESTORE], "agreement"
 """Mean distance of four rates to the clean model's rates; share of people whom both models answer alike."""
 
 _GROUPS = ("", "_deprived", "_favored")
@@ -193,7 +185,7 @@ def measures_of_decisions(
 
     A StatisticsError says that columns are missing or two rows have one key.
     """
-    require_unique("decisions", decisions, [*CELL_COLUMNS, "test", "fold"], DECISION_COLUMNS)
+    require_unique("decisions", decisions, [*columns.CELL_COLUMNS, "test", "fold"], columns.DECISION_COLUMNS)
     cells = decisions[list(DECISION_CELL)].drop_duplicates(ignore_index=True)
     of_repetition, repetitions = _spread(decisions, cells, "repetition")
     of_split, splits = of_repetition, repetitions
@@ -219,17 +211,19 @@ def _spread(
 ) -> tuple[NDArray[Any], Callable[[Array], Array]]:
     """Return counts summed by split, and a function that arranges a value of each as a row for each cell."""
     summed = (
-        decisions.groupby([*DECISION_CELL, *splits], sort=False)[list(DECISION_COUNTS)].sum().reset_index()
+        decisions.groupby([*DECISION_CELL, *splits], sort=False)[list(columns.DECISION_COUNTS)]
+        .sum()
+        .reset_index()
     )
     rows = positions_in(cells, summed, DECISION_CELL)
-    columns = summed.groupby(list(splits)).ngroup().to_numpy()
+    places = summed.groupby(list(splits)).ngroup().to_numpy()
 
     def spread(values: Array) -> Array:
-        matrix = np.full((len(cells), columns.max(initial=-1) + 1), np.nan)
-        matrix[rows, columns] = values
+        matrix = np.full((len(cells), places.max(initial=-1) + 1), np.nan)
+        matrix[rows, places] = values
         return matrix
 
-    return summed[list(DECISION_COUNTS)].to_numpy(), spread
+    return summed[list(columns.DECISION_COUNTS)].to_numpy(), spread
 
 
 HARDLY_MOVED = 0.02
@@ -343,8 +337,10 @@ def effect_table(
     the mean. Nothing is known of techniques whose baseline has no such refit. One repetition of one split
     has no interval: there the difference itself counts.
     """
-    metrics = [GOAL_METRICS[EQUALIZE], RESTORATION_DISTANCE]
-    cells = to_cells(results[(results["test"] == ORIGINAL) & results["metric"].isin(metrics)], resampling)
+    metrics = [columns.GOAL_METRICS[columns.EQUALIZE], RESTORATION_DISTANCE]
+    cells = to_cells(
+        results[(results["test"] == columns.ORIGINAL) & results["metric"].isin(metrics)], resampling
+    )
     techniques = cells.keys.loc[cells.keys["level"] > 0, list(WHERE)].drop_duplicates()
     techniques = techniques.assign(baseline=baselines.column(techniques))
     techniques = techniques[techniques["baseline"] != ""].reset_index(drop=True)
