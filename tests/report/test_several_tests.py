@@ -10,7 +10,6 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from benchmark.api import Run
 from benchmark.columns import BALANCED, BIASED, ORIGINAL, TEST_TITLES
 from benchmark.experiment.export import failures_frame, metrics_frame
 from benchmark.experiment.store import CellResult, MetricValue
@@ -109,16 +108,6 @@ def test_figures_are_of_one_test_and_say_which(statistics: RunStatistics, folder
     shown = set(numbers_in(axes).values())
     assert any(text.startswith(".29") or text.startswith(".30") for text in shown)
     assert not any(text.startswith(("−.0", ".00")) for text in shown)  # those are of balanced rows
-
-
-def test_the_means_of_the_face_are_of_one_test(folder: Path) -> None:
-    shown = Run(folder)._means()
-    assert list(shown.index.names) == ["dataset", "bias", "test", "technique"]
-    results, _ = frames()
-    own = results.query("dataset == 'adult' and bias == 'label' and level == 0.5 and metric == 'accuracy'")
-    expected = own.groupby(["test", "technique"])["value"].mean()
-    for (test, technique), mean in expected.items():
-        assert shown.loc[("adult", "label", test, technique), ("accuracy", 0.5)] == pytest.approx(mean)
 
 
 def test_two_runs_are_compared_test_by_test(folder: Path, tmp_path: Path) -> None:

@@ -73,6 +73,19 @@ def test_a_description_has_all_that_a_report_asks_for(prepared: PreparedExperime
     assert [metric.name for metric in description.shown.metrics] == ["discrimination"]
 
 
+def test_on_real_rows_an_edit_turns_labels_whatever_the_parents_of_the_label() -> None:
+    experiment = Experiment(
+        **{"betas": [0, 0.5], "repetitions": 1, "train": "data", "holdout": 0.3, "train_rows": 500},
+        datasets=[{"card": "compas", "bias": [{"edits": [{"attribute": "sex", "group": "Female"}]}]}],
+        techniques=["none"],
+    )
+    (described,) = describe_run(prepare_experiment(expand(experiment), Sources(offline=True))).datasets
+    (bias,) = described.bias
+    edit = "P(y+ | sex = Female) × (1 - β)"
+    assert bias.description == f"labels turned with probability β: {edit}"
+    assert (bias.acting, bias.inert, described.network.edited_edges) == ((edit,), False, ())
+
+
 def test_a_manifest_that_lacks_what_is_shown_is_refused(prepared: PreparedExperiment, tmp_path: Path) -> None:
     facts = json.loads(describe_run(prepared, OUTCOME).text)
     del facts["datasets"]["dutch:embedded"]["title"]
