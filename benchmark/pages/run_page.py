@@ -17,7 +17,7 @@ from benchmark.facts.model import Answers, Level, Scenario
 from benchmark.pages.html import boxed, in_script, render, scripts
 from benchmark.text.words import LEVEL_SIGNS
 from benchmark.text.writing import write_atomically
-from benchmark.wording import TABS, as_html, macro, reason_text, standing_texts, vocabulary
+from benchmark.wording import PARTS, as_html, macro, reason_text, standing_texts, vocabulary
 from benchmark.wording import render as render_text
 from benchmark.wording.overview import Case
 
@@ -45,7 +45,7 @@ def write_page(facts: Facts, folder: Path) -> Path:
     reading = folder / READING_NAME
     more = {"data": [reading.read_text(encoding="utf-8")]} if reading.is_file() else {}
     known = folder / KNOWN_NAME
-    parts = {name: _part(facts, questions, more.get(name, [])) for name, questions in TABS.items()}
+    parts = {name: _part(facts, questions, more.get(name, [])) for name, questions in PARTS.items()}
     page = render(
         "run.html",
         title=facts.run.title,

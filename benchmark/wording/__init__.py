@@ -38,14 +38,14 @@ QUESTIONS = (
 )
 """Templates of the questions besides the answers, in their order in Markdown and in the terminal."""
 
-TABS: Mapping[str, tuple[str, ...]] = {
+PARTS: Mapping[str, tuple[str, ...]] = {
     "people": ("decisions", "gaps"),
     "details": ("ranks", "tuning", "frontier", "hidden"),
     "data": ("data",),
     "methods": ("methods", "certainty", "missing"),
     "files": ("use", "files"),
 }
-"""Tabs of a run's page besides the answer, with the same templates; one without any text is left out."""
+"""Parts of a run's page below the answer, with the same templates; one without any text is left out."""
 
 
 @functools.cache

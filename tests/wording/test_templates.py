@@ -16,7 +16,7 @@ import pytest
 from benchmark import wording
 from benchmark.facts.model import Answers, Estimate, Facts, Reason, Technique
 from benchmark.statistics import recommendation
-from benchmark.wording import QUESTIONS, TABS, as_html, reason_text, render, vocabulary
+from benchmark.wording import PARTS, QUESTIONS, as_html, reason_text, render, vocabulary
 from tests.helpers.facts import answers, small_facts, standing, whole_facts
 from tests.helpers.snapshots import read_texts, write_texts
 
@@ -84,7 +84,7 @@ def test_the_markdown_is_in_the_file(name: str) -> None:
 def test_every_question_is_a_template() -> None:
     assert {*QUESTIONS, "answers", "readme", "details"} <= {*TEMPLATES}
     assert [*read_texts(SNAPSHOT)] == [*TEXTS]
-    assert sorted(itertools.chain(*TABS.values())) == sorted(QUESTIONS), "each is in one tab of the page"
+    assert sorted(itertools.chain(*PARTS.values())) == sorted(QUESTIONS), "each is in one tab of the page"
 
 
 @pytest.mark.parametrize("template", ["decisions", "gaps", "ranks", "tuning", "frontier", "hidden"])
