@@ -21,8 +21,8 @@ from benchmark.metrics import metric_names
 from benchmark.metrics.restoration import OF_REPETITIONS
 from benchmark.runs.describe import describe_run
 from benchmark.runs.finished import RunFrames
-from benchmark.tables.layout import write_table
-from benchmark.tables.techniques import Numbers, techniques_table
+from benchmark.tables.layout import write_tables
+from benchmark.tables.techniques import Numbers, paper_tables, techniques_table
 from benchmark.text.writing import (
     FORMATS_WRITTEN,
     PACKED,
@@ -147,7 +147,8 @@ def write_summary_and_figures(
         if rows.any() or name == "summary.csv":
             yield write_atomically(output / name, csv_text(run.manifest.in_files(run.summary[rows])))
     numbers = Numbers.of_run(run)
-    yield from write_table(output / "tables", techniques_table(numbers), numbers.notes)
+    tables = [techniques_table(numbers), *paper_tables(numbers)]
+    yield from write_tables(output / "tables", tables, numbers.notes)
     if drawings:
         from benchmark.figures.style import write_figures
 

@@ -7,7 +7,7 @@ from benchmark.facts import Facts, facts_of
 from benchmark.figures import Drawing
 from benchmark.pages.run_page import write_page
 from benchmark.runs.analysis import RunStatistics
-from benchmark.tables.layout import write_table
+from benchmark.tables.layout import write_tables
 from benchmark.tables.techniques import Numbers, techniques_table
 from benchmark.text.writing import FORMATS_WRITTEN, SIX_DIGITS, csv_text, write_atomically
 from benchmark.wording import render, vocabulary
@@ -49,7 +49,7 @@ def write_statistics(
         output / "details.md": render("details", facts),
     }
     written = [write_atomically(path, text) for path, text in contents.items()]
-    written += write_table(output / "tables", techniques_table(numbers, columns), numbers.notes)
+    written += write_tables(output / "tables", [techniques_table(numbers, columns)], numbers.notes)
     drawings: list[Drawing] = []
     if figures:  # matplotlib is loaded only when something is drawn
         from benchmark.figures.lists import statistics_figures

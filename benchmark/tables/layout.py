@@ -145,11 +145,12 @@ class Table:
         return str(self.to_frame().to_html(index=False, float_format="{:.3f}".format, na_rep=""))
 
 
-def write_table(folder: Path, table: Table, notes: str) -> Iterator[Path]:
-    """Write a table and the notes on it, and yield the files."""
+def write_tables(folder: Path, tables: Iterable[Table], notes: str) -> Iterator[Path]:
+    """Write tables and the notes on all of them, and yield the files."""
     yield write_atomically(folder / "notes.txt", notes)
-    yield write_atomically(folder / f"{table.name}.csv", table.to_csv())
-    yield write_atomically(folder / f"{table.name}.tex", table.to_latex())
+    for table in tables:
+        yield write_atomically(folder / f"{table.name}.csv", table.to_csv())
+        yield write_atomically(folder / f"{table.name}.tex", table.to_latex())
 
 
 _MATHEMATICAL = {

@@ -1,4 +1,4 @@
-"""The numbers of a run as one table of all techniques, with notes on it."""
+"""The numbers of a run as one table of all techniques, and as the paper's tables, with notes on them."""
 
 import math
 from collections.abc import Iterator, Sequence
@@ -194,7 +194,7 @@ class Numbers:
 
     @property
     def notes(self) -> str:
-        """The text on the table of the run: signs, data and versions."""
+        """The text on all tables of the run: signs, data and versions."""
         return "".join(f"{' '.join(note.split())}\n" for note in self._notes())
 
     def _notes(self) -> Iterator[str]:
@@ -223,6 +223,13 @@ class Numbers:
 
 
 _MOST_DEFAULT = 4
+
+_PREPROCESSING = ("massaging", "reweighing", "uniform_sampling", "preferential_sampling")
+_SHAPES = {"baseline": (), "preprocessing": _PREPROCESSING, "repair": ("repair",)}
+"""The paper's Tables 2 to 4, and 5 to 7: a name, and the methods in order; without methods, the baselines."""
+
+_PAIRS = ((DISCRIMINATION, ACCURACY, ACCEPTED), ("overestimation", "underestimation"))
+"""Metrics of the paper's Tables 2 to 4, with the shares accepted, and of its Tables 5 to 7."""
 
 _CHANGE = "Change: from the baseline with the same learner, on the same samples, ± half of its 95 % interval."
 _TOLD = "{column}: about the bias. {choice}".format_map(vocabulary()["told"])
@@ -317,3 +324,55 @@ def default_columns(numbers: Numbers) -> list[str]:
     headline = [m.name for m in numbers.run.shown.metrics if m.name in numbers.metrics] or numbers.metrics
     chosen = goals if DISCRIMINATION in headline and len(goals) > 1 else headline[:_MOST_DEFAULT]
     return [*chosen, *(name for name in numbers.columns if name == ACCEPTED)]
+
+
+def paper_tables(numbers: Numbers) -> Iterator[Table]:
+    """Yield the paper's Tables 2 to 7, as far as a run that repeats the paper has techniques and metrics.
+
+    Rows are levels of bias. Columns are the datasets' baselines, or techniques, with a block for each
+    dataset. Where accuracy is shown, the best constant answer is a row.
+    """
+    run, scenarios = numbers.run, numbers.scenarios
+    if run.experiment.published is None:
+        return
+    for number, (pair, (name, methods)) in enumerate(product(_PAIRS, _SHAPES.items()), start=2):
+        metrics = [metric for metric in pair if metric in numbers.columns]
+        # The columns of each block: the heading of a group, and whose numbers it has.
+        if methods:
+            entries = [t for method in methods for t in run.techniques if t.technique == method]
+            shown = [t for t in entries if any((*s.key, t.name) in numbers.tried for s in scenarios)]
+            groups = {
+                s.heading: [(t.title, s, t.name) for t in shown]
+                for s in scenarios
+                if any((*s.key, t.name) in numbers.tried for t in shown)
+            }
+        else:
+            groups = {
+                "": [(s.heading, s, s.baseline) for s in scenarios if (*s.key, s.baseline) in numbers.tried]
+            }
+        blocks: dict[str, list[Row]] = {}
+        for heading, columns in groups.items():
+            parts, block = list(product(columns, metrics)), [heading] if heading else []
+            rows = [
+                Row(
+                    (*block, f"{level:.2f}"),
+                    tuple(numbers.value((*s.key, level, own), metric) for (_, s, own), metric in parts),
+                )
+                for level in run.levels
+            ]
+            if ACCURACY in metrics:
+                constant = (numbers.constant(s, metric) for (_, s, _), metric in parts)
+                rows.append(Row((*block, CONSTANT), tuple(constant)))
+            if parts:
+                blocks[heading] = rows
+        if blocks:
+            titles = [numbers.title(metric) for metric in metrics]
+            yield Table(
+                name=f"table{number}_{name}",
+                caption=f"{', '.join(titles)}, as in the paper's Table {number}{numbers.extent}",
+                block_names=("Dataset",) if methods else (),
+                row_names=(run.level_sign,),
+                columns=tuple(product([title for title, *_ in next(iter(groups.values()))], titles)),
+                blocks=blocks,
+                note=f"{numbers.spread} {_NOTES}",
+            )

@@ -17,7 +17,7 @@ from benchmark.runs.analysis import folder_statistics
 from benchmark.runs.manifest import MetricDescription
 from benchmark.runs.report_frames import by_rows
 from benchmark.tables.layout import Row, Table
-from benchmark.tables.techniques import Numbers, techniques_table
+from benchmark.tables.techniques import Numbers, paper_tables, techniques_table
 from tests.helpers.latex import check_latex, rows_of, table_of
 from tests.helpers.made_up_runs import (
     ADULT,
@@ -169,6 +169,31 @@ def test_embedded_data_are_called_so_in_every_form_and_real_data_are_not(
     assert "Dutch (embedded)" in form(table)
     real = sample_run(datasets=(ADULT,), betas=(0.0,), repetitions=2)
     assert "embedded" not in form(table_of(real)).lower()
+
+
+def test_a_run_that_repeats_the_paper_has_its_tables(run: Run) -> None:
+    numbers = Numbers.of_run(run.frames)
+    tables = {own.name: own for own in paper_tables(numbers)}
+    names = [f"{kind}" for kind in ("baseline", "preprocessing", "repair")]
+    assert [*tables] == [f"table{i}_{name}" for i, name in enumerate([*names, *names], 2)]
+    second, third = tables["table2_baseline"], tables["table3_preprocessing"]
+    # Each dataset has the baseline of its own.
+    baselines = (("adult", "drop_sensitive"), ("compas_leaky", "drop_sensitive"), ("dutch:embedded", "none"))
+    means = run.results.groupby(["dataset", "technique", "level", "metric"])["value"].mean()
+    expected = [means[dataset, technique, 0.5, "discrimination"] for dataset, technique in baselines]
+    rows = rows_of(second, 0)
+    assert [cell.mean for cell in rows[2].cells[::3]] == pytest.approx(expected)
+    betas = ["0.00", "0.25", "0.50", "0.75", "1.00"]
+    assert [row.names[-1] for row in rows] == [*betas, "Best constant answer"]
+    assert [row.names[-1] for row in rows_of(tables["table5_baseline"], 0)] == betas
+    groups = ("Adult", "COMPAS (leaky)", "Dutch (embedded)")
+    assert second.columns == tuple((own, head) for own in groups for head in ("Disc.", "Acc.", "Accepted"))
+    assert [*third.blocks] == [*groups]
+    assert rows_of(third, 1)[2].cells[3].mean == means["compas_leaky", "reweighing", 0.5, "discrimination"]
+    for own in tables.values():
+        check_latex(own.to_latex())
+    others = replace(run, description=changed(run.description, published=None))
+    assert not [*paper_tables(Numbers.of_run(others.frames))]
 
 
 NASTY = r"[R&D]_100%#{x}~^\$<a|b>*β…漢"
