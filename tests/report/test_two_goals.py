@@ -175,7 +175,7 @@ def test_against_a_technique_the_clean_model_is_the_untreated_learner_s(
     )
     spot = ("adult", "label", "c45", "original", 0.5, "none", "", NO_EFFECT_SHOWN)
     effects = pd.DataFrame([spot], columns=list(EFFECT_COLUMNS))
-    monkeypatch.setattr("benchmark.runs.analysis.effects_of_bias", lambda _run: effects)
+    monkeypatch.setattr("benchmark.runs.verdicts.effects_of_bias", lambda _run: effects)
     withheld = run_statistics(run_of(), baseline=other)
     (answers,) = (own for own in facts_of(withheld).scenarios[0].answers if own.goal == RESTORE)
     assert answers.levels[-1].reason == Reason(code=NO_EFFECT_SHOWN)
