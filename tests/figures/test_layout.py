@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import itertools
 from collections.abc import Callable
 from dataclasses import asdict
 from functools import cache
@@ -12,10 +11,8 @@ import pandas as pd
 import pytest
 from matplotlib.text import Text
 
-from benchmark.audit.alternation import ALTERNATION_COLUMNS
 from benchmark.errors import UnknownNameError
 from benchmark.figures import WIDTHS, Choice
-from benchmark.figures.alternation import draw_divergences, draw_means
 from benchmark.figures.heat import draw_heat
 from benchmark.figures.network import draw_network
 from benchmark.figures.over_beta import draw_over_beta
@@ -56,20 +53,6 @@ def people(n_models: int = 3) -> pd.DataFrame:
     return frame.assign(value=frame["value"].mask((frame.index < len(RACES)) & (frame["group"] == "Other")))
 
 
-def exchanged(smallest: float) -> pd.DataFrame:
-    """Return what an alternation test finds, with a smallest divergence."""
-    rng = np.random.default_rng(1)
-    rows = [
-        ("race", *pair, "predict", fold, group, 9, *rng.uniform(300, 1500, 2), *rng.uniform(0.1, 2, 2), "")
-        for pair in itertools.combinations(RACES, 2)
-        for fold in range(25)
-        for group in pair
-    ]
-    frame = pd.DataFrame(rows, columns=list(ALTERNATION_COLUMNS))
-    frame.loc[0, "kl"] = smallest
-    return frame
-
-
 def of_statistics(n: int) -> dict[str, Callable[[Choice], Page]]:
     return {
         "heat": lambda choice: draw_heat(statistics(n), "discrimination", "original", choice),
@@ -89,7 +72,6 @@ def of_run(n: int = 6) -> dict[str, Callable[[Choice], Page]]:
     }
 
 
-TEXTS = "race exchanged: what is shown (cents)", "All rows. " * 12
 FIGURES: dict[str, Callable[[Choice], Page]] = {
     **of_run(),
     **of_statistics(9),
@@ -100,8 +82,6 @@ OTHERS: dict[str, Callable[[Choice], Page]] = {
     **{f"{name} of 39 techniques": draw for name, draw in (of_run(39) | of_statistics(39)).items()},
     **{f"{name} of 2 techniques": draw for name, draw in of_statistics(2).items()},
     "auc of twelve": lambda choice: draw_auc(people(12), "Made-up data by race", choice),
-    "means": lambda _choice: draw_means(exchanged(0.1), *TEXTS),
-    "divergences on a log axis": lambda _choice: draw_divergences(exchanged(1e-6), *TEXTS),
 }
 NIGHTLY = [pytest.param(name, None, marks=pytest.mark.nightly) for name in OTHERS]
 NIGHTLY += [pytest.param(name, WIDTHS["page"], marks=pytest.mark.nightly) for name in FIGURES]

@@ -1,8 +1,7 @@
-"""Figures of a run's numbers: metrics over levels, the trade-off, AUC, and alternation tests."""
+"""Figures of a run's numbers: metrics over levels, the trade-off, and AUC."""
 
 from __future__ import annotations
 
-import itertools
 from dataclasses import replace
 from functools import cache
 
@@ -12,9 +11,7 @@ import pytest
 from matplotlib.collections import PathCollection
 from matplotlib.figure import Figure
 
-from benchmark.audit.alternation import ALTERNATION_COLUMNS, AlternationExperiment, AlternationOutcome
 from benchmark.figures import Choice
-from benchmark.figures.alternation import alternation_figures, draw_divergences, draw_means
 from benchmark.figures.lists import run_figures
 from benchmark.figures.over_beta import draw_over_beta
 from benchmark.figures.rows import auc_rows, draw_auc
@@ -282,76 +279,3 @@ def test_chance_is_shown_where_values_come_near_it(auc: float, near: bool) -> No
     page = draw_auc(rows.assign(model="a", group="", n_rows=9), "title")
     assert [any(line.is_dashed() for line in axes.lines) for axes in page.axes] == [near, near, False]
     assert ("Dashed: chance." in texts_of(page)) == near
-
-
-# ------------------------------------------------------------------------------------------ alternation
-
-
-def exchanged(values: str, attribute: str = "race", n_folds: int = 3) -> pd.DataFrame:
-    rng = np.random.default_rng(1)
-    rows = [
-        (attribute, *pair, "predict", fold, group, 9, *rng.uniform(300, 1500, 2), *rng.uniform(0.1, 2, 2), "")
-        for pair in itertools.combinations(values, 2)
-        for fold in range(n_folds)
-        for group in pair
-    ]
-    return pd.DataFrame(rows, columns=list(ALTERNATION_COLUMNS))
-
-
-def lines(figure: Figure, panel: int) -> list[list[float]]:
-    return [list(map(float, line.get_ydata())) for line in panels(figure)[panel].lines]
-
-
-def test_means_and_divergences_are_drawn_for_each_pair_of_values() -> None:
-    frame = exchanged("abc")
-    frame.loc[(frame["group"] == "b") & (frame["fold"] == 1), ["mean", "mean_alternated"]] = np.nan
-    page = draw_means(frame, "title", "subtitle")
-    titles = [axes.get_title(loc="left") for axes in panels(page)]
-    assert titles == ["a → b", "b → a", "a → c", "c → a", "b → c", "c → b"]
-    assert len({axes.get_ylim() for axes in panels(page)}) == 1
-    pairs = frame["first"] + frame["second"]
-    for i, title in enumerate(titles):
-        own = frame[(frame["group"] == title[0]) & (pairs == "".join(sorted(title[::4])))]
-        np.testing.assert_array_equal(lines(page, i), own[["mean", "mean_alternated"]].to_numpy().T)
-    page = draw_divergences(frame, "title", "subtitle")
-    for i, pair in enumerate(("ab", "ac", "bc")):
-        own = frame[pairs == pair]
-        assert lines(page, i) == [own.loc[own["group"] == group, "kl"].tolist() for group in pair]
-    assert panels(page)[0].get_yscale() == "linear"
-    assert "not drawn" not in texts_of(page)
-
-
-def test_what_cannot_be_drawn_is_told() -> None:
-    frame = exchanged("ab", n_folds=4)
-    frame.loc[:3, "kl"] = [np.nan, np.inf, 0.0, 1.0]
-    assert "2 of 8 values are not drawn" in texts_of(draw_divergences(frame, "title", "subtitle"))
-    frame.loc[4, "kl"] = 1e-5
-    logarithmic = draw_divergences(frame, "title", "subtitle")
-    assert panels(logarithmic)[0].get_yscale() == "log"
-    assert "3 of 8 values are not drawn" in texts_of(logarithmic)
-    flat = draw_divergences(frame.assign(kl=0.0), "title", "subtitle")
-    assert lines(flat, 0) == [[0.0] * 4] * 2
-
-
-def test_figures_show_the_first_variant_of_the_first_case() -> None:
-    experiment = AlternationExperiment.model_validate(
-        {
-            **{"kind": "alternation", "name": "x", "title": "X", "card": "adult", "target": "pay"},
-            **{"unit": "cents", "attributes": ["sex", "race"], "seed": 1, "folds": 3},
-            "cases": [
-                {"name": "second", "title": "Second", "features": ["sex", "race"], "variants": ["train"]},
-                {"name": "first", "title": "First", "features": ["sex", "race"]},
-            ],
-        }
-    )
-    both = pd.concat([exchanged("fm", "sex"), exchanged("ab")])
-    shown = both.assign(case="second", variant="train")
-    frame = pd.concat([both.assign(case="first", mean=-1.0), shown, both.assign(case="second", mean=-1.0)])
-    outcome = AlternationOutcome(frame, pd.DataFrame(), {"first": 7, "second": 1234}, "")
-    figures = dict(alternation_figures(experiment, outcome))
-    assert list(figures) == ["means_sex", "kl_sex", "means_race", "kl_race"]
-    own = shown[(shown["attribute"] == "sex") & (shown["group"] == "f")]
-    assert lines(figures["means_sex"](), 0)[0] == own["mean"].tolist()
-    text = texts_of(figures["means_race"]())
-    assert "race exchanged: mean predicted pay (cents)" in text
-    assert "Second: 1,234 rows in 3 folds. Models of unchanged rows, and of exchanged rows" in text
