@@ -19,7 +19,9 @@ FIRST = 2
 
 @pytest.mark.slow
 @pytest.mark.real_data
-def test_computing_again_gives_the_committed_cells(data_dir: Path, tmp_path: Path) -> None:
+def test_computing_again_gives_the_committed_cells(
+    data_dir: Path, tmp_path: Path, in_this_process: None
+) -> None:
     folder, compared = shipped_folder(), 0
     tables, cells = read_tables(folder), read_table(folder / CELLS, CELL_TABLE)
     cells = cells[(cells["repetition"] < FIRST) & (cells["dataset"] != "kdd_census")]

@@ -14,12 +14,14 @@ import pytest
 from benchmark.atlas.tables import read_table, read_tables
 from benchmark.entrants import enter
 from benchmark.errors import ReportError, UnknownNameError
+from benchmark.experiment import engine
 from benchmark.runs.finished import read_frames
 from benchmark.text.writing import PACKED, plain_or_packed
 from studies.atlas.description import TABLES
 from studies.atlas.making import run_atlas
+from tests.helpers.engines import InProcess
 
-pytestmark = pytest.mark.slow
+pytestmark = [pytest.mark.slow, pytest.mark.usefixtures("in_this_process")]
 
 TOML = """
 kind = "atlas"
@@ -53,7 +55,9 @@ def whole(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Run a tiny atlas on embedded networks, and return the folder of its file and results."""
     folder = tmp_path_factory.mktemp("tiny")
     (folder / "tiny.toml").write_text(TOML)
-    run_atlas(folder / "tiny.toml", output=folder / "whole", offline=True, workers=1, progress=False)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(engine, "LocalEngine", InProcess)
+        run_atlas(folder / "tiny.toml", output=folder / "whole", offline=True, workers=1, progress=False)
     return folder
 
 
