@@ -152,7 +152,7 @@ def test_shares_of_variance_are_those_of_made_up_effects(technique_by_kind: floa
     rng = np.random.default_rng(3)
     shape, deviations = (12, 4, 2, 10, 3), {(0,): 1.0, (0, 3): 1.5, (1, 3): 1.0, (0, 1): technique_by_kind}
     found = []
-    for _ in range(30):
+    for _ in range(20):
         cube = rng.normal(0, 0.3, shape)
         for effect, deviation in deviations.items():
             sizes = [size if axis in effect else 1 for axis, size in enumerate(shape)]

@@ -246,14 +246,6 @@ def test_predictions_as_scores_give_the_ordinary_rates() -> None:
     assert odds == pytest.approx(values(rows, "equalized_odds_difference"))
 
 
-def test_weights_count_like_repeated_rows() -> None:
-    rows = random_rows(3, weighted=True)
-    again = np.repeat(np.arange(len(rows)), rows.sample_weight.astype(int))
-    repeated = Predictions(rows.codes[again], rows.names, rows.y_true[again], y_score=rows.y_score[again])
-    for name in list_families()["scores"]:
-        assert values(rows, name) == pytest.approx(values(repeated, name), abs=1e-12)
-
-
 @pytest.mark.parametrize("name", sorted({*list_families()["scores"]} - {*RANKING}))
 @pytest.mark.parametrize("score", [-0.5, 1.7])
 def test_scores_that_are_no_probabilities(name: str, score: float) -> None:
