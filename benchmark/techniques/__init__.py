@@ -12,6 +12,7 @@ from benchmark.techniques.base import (
     Tools,
 )
 from benchmark.techniques.knowledge import Examined, Fact, Kind, Knowledge
+from benchmark.techniques.lookup import find_technique, get_technique
 from benchmark.techniques.post_processing import (
     Adjustment,
     ErrorRatePostProcessing,
@@ -19,13 +20,7 @@ from benchmark.techniques.post_processing import (
     PostProcessing,
     Scored,
 )
-from benchmark.techniques.registry import (
-    find_technique,
-    get_technique,
-    list_techniques,
-    load_plugin,
-    register,
-)
+from benchmark.techniques.registry import list_techniques, load_plugin, register
 
 __all__ = [
     "Adjustment",

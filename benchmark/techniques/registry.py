@@ -1,16 +1,14 @@
-"""All techniques by name."""
+"""The registry of techniques."""
 
-import importlib
 import inspect
 import typing
-from dataclasses import fields
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import TypeVar
 
-from benchmark.errors import BetabenchError, TechniqueError, unknown_parameter
+from benchmark.errors import BetabenchError, TechniqueError
 from benchmark.registry import Registry, class_flaws
 from benchmark.registry import load_plugin as load_any_plugin
-from benchmark.techniques.base import Stage, Technique, Value, parameter_rules
+from benchmark.techniques.base import Stage, Technique, parameter_rules
 from benchmark.techniques.knowledge import FACTS
 
 T = TypeVar("T", bound=type[Technique])
@@ -69,40 +67,9 @@ def register(technique: T) -> T:
     return technique
 
 
-def get_technique(name: str, **parameters: Value) -> Technique:
-    """Return a technique with given parameters; others take their defaults.
-
-    ``name`` is a registered name, or another library's technique, such as ``"aif360:Reweighing"``. Raises
-    :class:`UnknownNameError` for an unknown name. An unknown parameter, a value outside its range, or a
-    technique that cannot run here is a :class:`TechniqueError`.
-    """
-    technique = _foreign(name) if ":" in name else _REGISTRY.get(name)
-    accepted = sorted(field.name for field in fields(technique) if field.init)  # type: ignore[arg-type]
-    for parameter, value in parameters.items():
-        if parameter not in accepted:
-            message = f"The technique {name!r} has no parameter {parameter!r}"
-            raise unknown_parameter(TechniqueError, message, parameter, value, accepted)
-    return technique(**parameters)
-
-
-def find_technique(name: str) -> type[Technique] | None:
-    """Return the class of a technique, registered or another library's, or None if there is none."""
-    if ":" not in name:
-        return list_techniques().get(name)
-    try:
-        return _foreign(name)
-    except BetabenchError:
-        return None
-
-
 def list_techniques() -> dict[str, type[Technique]]:
     """Return all registered technique classes by name, sorted by name."""
     return _REGISTRY.items()
-
-
-def _foreign(name: str) -> type[Technique]:
-    libraries: Any = importlib.import_module("benchmark.techniques._foreign_libraries")  # it takes its time
-    return typing.cast(type[Technique], libraries.foreign_technique(name))
 
 
 def load_plugin(path: str | Path) -> tuple[str, ...]:
