@@ -170,7 +170,7 @@ FAULTS = [
         "return of_datasets.groupby(level=0).max()",
         "atlas",
     ),
-    Fault("audit/alternation", "down=change < 0", "down=change > 0", "audit/test_alternation"),
+    Fault("audit/rates", "(1 + _ROUNDING) / self.tau)", "(1 + _ROUNDING) * self.tau)", "audit"),
     Fault("data/refusals", "rows.deprived & ~rows.y]", "rows.deprived & rows.y]", "data/test_refusals"),
     Fault(
         "estimator/fair_classifier",
