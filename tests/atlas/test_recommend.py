@@ -229,11 +229,7 @@ def test_a_file_of_the_user_gets_advice(
     ],
 )
 def test_data_that_no_source_is_like_get_no_advice(
-    world: World,
-    rows: pd.DataFrame,
-    names: list[str],
-    tmp_path: Path,
-    capsys: pytest.CaptureFixture[str],
+    world: World, rows: pd.DataFrame, names: list[str]
 ) -> None:
     advice = recommend(rows, **ROLES, atlas=world(alike))
     assert [out.name for out in advice.outside] == names
@@ -243,14 +239,19 @@ def test_data_that_no_source_is_like_get_no_advice(
     assert "what to try is not known for data like yours" in told
     assert "No source of the atlas is like that." in told
     assert ": try " not in told
-    rows.to_csv(tmp_path / "people.csv", index=False)
+    [out] = advice.outside
+    assert not out.low <= out.value <= out.high
+
+
+def test_the_reason_for_no_advice_is_printed_once_for_both_goals(
+    world: World, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    with_rates(0.5, 0.9).to_csv(tmp_path / "people.csv", index=False)
     words = ["--label", "hired", "--favorable", "yes", "--sensitive", "sex", "--deprived", "f"]
     assert main(["recommend", str(tmp_path / "people.csv"), *words, "--atlas", str(world(alike))]) == 0
     printed = " ".join(capsys.readouterr().out.split())
     assert printed.count("what to try is not known for data like yours") == 2
     assert printed.count("data of the atlas") == 1  # the reason once for both goals
-    [out] = advice.outside
-    assert not out.low <= out.value <= out.high
 
 
 def test_a_group_that_is_ahead_gets_the_record_on_such_data(tmp_path: Path) -> None:
@@ -446,7 +447,8 @@ def test_a_technique_that_quick_does_not_try_by_itself_is_said(world: World, bes
 
 
 @pytest.mark.parametrize(
-    "more", [(), ("--stage", "pre"), ("--bias", "label", "--dose", "0.1", "--group-unknown")]
+    "more",
+    [(), pytest.param(("--bias", "label", "--dose", "0.1", "--group-unknown"), marks=pytest.mark.nightly)],
 )
 @pytest.mark.parametrize("given", [False, True])
 def test_advice_for_both_goals_has_few_lines_and_the_rest_is_one_option_away(
