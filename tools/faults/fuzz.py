@@ -206,6 +206,7 @@ _COMMANDS = (
     "compare {}",
     "check {}",
     "docs {}",
+    "influence --dataset {} --levels {}",
     "new-dataset {} --label {} --favorable {} --sensitive {} --out {}",
     "new-technique {} --folder {}",
     "audit {} --label y --prediction {} --sensitive {}",
