@@ -143,7 +143,7 @@ FAULTS = [
     Fault(
         "experiment/scoring",
         "np.divide(cells.sum(), filled * cells,",
-        "np.divide(cells.sum(), cells,",
+        "np.divide(cells.sum(), filled + cells,",
         "experiment/test_scoring",
     ),
     Fault(
@@ -166,8 +166,8 @@ FAULTS = [
     ),
     Fault(
         "atlas/recommenders",
-        "return of_datasets.groupby(level=0).mean()",
-        "return of_datasets.groupby(level=0).max()",
+        "(gain >= gain.max(axis=1, keepdims=True) - EQUAL)",
+        "(gain >= gain.min(axis=1, keepdims=True) - EQUAL)",
         "atlas",
     ),
     Fault("audit/rates", "(1 + _ROUNDING) / self.tau)", "(1 + _ROUNDING) * self.tau)", "audit"),
@@ -178,7 +178,7 @@ FAULTS = [
         "np.where(favorable, 1 - index, index)",
         "estimator",
     ),
-    Fault("text/words", "percent = 100 * value", "percent = 10 * value", "text"),
+    Fault("text/words", "for digits in range(3, 17)]", "for digits in range(3, 4)]", "text"),
 ]
 
 

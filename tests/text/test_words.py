@@ -82,3 +82,7 @@ def test_a_p_value_is_written_on_its_side_of_any_level(p: float, alpha: float) -
 )
 def test_a_sentence_keeps_its_own_end(text: str, expected: str) -> None:
     assert sentence(text) == expected
+
+
+def test_a_p_value_is_not_rounded_across_the_level() -> None:
+    assert [p_value(p) for p in (0.0004, 0.0496, 0.0504, 0.2)] == ["< 0.001", "0.0496", "0.0504", "0.200"]
