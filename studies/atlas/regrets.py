@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -192,21 +193,19 @@ def _at_dose(
     alpha, oracle, nothing = rules.alpha, choices[ORACLE].score, choices[NOTHING].score
     own = dict(each(choices))
 
-    def over_clusters(values: Array, of: NDArray[np.bool_]) -> Array:
-        return cluster_means(scenarios.frame[of], values[of])[0].to_numpy()
-
-    def where(name: str, of: NDArray[np.bool_]) -> dict[str, object]:
-        return {"recommender": name, "n_clusters": len(over_clusters(oracle, of)), "n_scenarios": of.sum()}
+    def over_clusters(of: NDArray[np.bool_], *values: NDArray[Any]) -> Array:
+        return cluster_means(scenarios.frame[of], np.column_stack(values)[of]).to_numpy().T.copy()
 
     scored = {name: np.isfinite(choice.score) for name, choice in own.items()}
     for name, of in scored.items():
-        regret, agreed = over_clusters(own[name].score - oracle, of), over_clusters(own[name].agreed, of)
+        score = own[name].score
+        regret, agreed, worse, gain, possible = over_clusters(
+            of, score - oracle, own[name].agreed, score > nothing + EQUAL, nothing - score, nothing - oracle
+        )
         low, high = sign_flip_interval(regret, alpha, NEAR)
-        worse = over_clusters((own[name].score > nothing + EQUAL).astype(float), of)
-        gain, possible = over_clusters(nothing - own[name].score, of), over_clusters(nothing - oracle, of)
         share, share_low, share_high = _share(gain, possible, alpha)
         yield {
-            **{**where(name, of), "against": ""},
+            **{"recommender": name, "n_clusters": len(regret), "n_scenarios": of.sum(), "against": ""},
             **{"regret": regret.mean(), "regret_low": low, "regret_high": high},
             **{"share_of_gain": share, "share_low": share_low, "share_high": share_high},
             **{"agreement": agreed.mean(), "worse_than_nothing": worse.mean()},
@@ -215,22 +214,18 @@ def _at_dose(
         if name in (other, NOTHING, ORACLE):
             continue
         of = scored[name]
-        regrets, agreements = (
-            [over_clusters(values, of) for values in pair]
-            for pair in (
-                (own[other].score - oracle, own[name].score - oracle),
-                (own[name].agreed, own[other].agreed),
-            )
+        regret, less, agreed, before = over_clusters(
+            of, own[other].score - oracle, own[name].score - oracle, own[name].agreed, own[other].agreed
         )
-        both = np.array([regrets[0] - regrets[1], agreements[0] - agreements[1]])
+        both = np.array([regret - less, agreed - before])
         measures = both if goal == RESTORE else both[:1]
         tested = (name, other) in NAMED or (goal == RESTORE and (name, other) in PRIMARY)
         (low, high), (agreement_low, agreement_high) = (
             sign_flip_interval(more, alpha, NEAR) for more in both
         )
-        half, three_quarters = (power_of_rule(regrets[0], both[0], share, rules) for share in (0.5, 0.75))
+        half, three_quarters = (power_of_rule(regret, both[0], share, rules) for share in (0.5, 0.75))
         yield {
-            **{**where(name, of), "against": other},
+            **{"recommender": name, "n_clusters": len(regret), "n_scenarios": of.sum(), "against": other},
             **{"difference": both[0].mean(), "difference_low": low, "difference_high": high},
             "agreement_difference": both[1].mean(),
             **{"agreement_low": agreement_low, "agreement_high": agreement_high},
