@@ -144,7 +144,7 @@ FAULTS = [
         "experiment/scoring",
         "np.divide(cells.sum(), filled * cells,",
         "np.divide(cells.sum(), filled + cells,",
-        "experiment/test_scoring",
+        "experiment/test_protocol",
     ),
     Fault(
         "experiment/unprocessing",
