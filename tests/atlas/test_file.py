@@ -5,9 +5,12 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+import pandas as pd
 import pytest
 
 from benchmark.atlas.file import Atlas, load_atlas
+from benchmark.atlas.recommenders import cluster_means
 from benchmark.data.association import group_associations
 from benchmark.data.load import load_dataset
 from benchmark.data.source import Sources
@@ -21,6 +24,13 @@ SMALL: dict[str, Any] = {
     "shared": {"datasets": ["compas"], "techniques": ["none"], "bias": "label", "betas": [0.0]},
     "parts": {"one": {"seed": 1}, "two": {"seed": 2}},
 }
+
+
+def test_a_cluster_counts_its_files_equally_and_leaves_out_what_is_missing() -> None:
+    frame = pd.DataFrame({"cluster": ["a", "a", "a", "b"], "dataset": ["one", "one", "two", "three"]})
+    means = cluster_means(frame, np.array([0.0, 0.2, 0.5, np.nan]))[0]
+    assert means["a"] == pytest.approx((0.1 + 0.5) / 2)
+    assert np.isnan(means["b"])
 
 
 def test_the_shipped_atlas_has_parts_that_advice_names() -> None:

@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from benchmark.errors import DataError
-from benchmark.text.words import distinct_file_names, in_list, p_value, sentence, values_in_list
+from benchmark.text.words import distinct_file_names, in_list, p_value, sentence, share, values_in_list
 
 
 def test_the_first_of_names_that_are_alike_keeps_its_plain_form() -> None:
@@ -86,3 +86,11 @@ def test_a_sentence_keeps_its_own_end(text: str, expected: str) -> None:
 
 def test_a_p_value_is_not_rounded_across_the_level() -> None:
     assert [p_value(p) for p in (0.0004, 0.0496, 0.0504, 0.2)] == ["< 0.001", "0.0496", "0.0504", "0.200"]
+
+
+@pytest.mark.parametrize(
+    ("value", "text"),
+    [(0.0, "0 %"), (0.0049, "0.5 %"), (0.01, "1 %"), (0.5, "50 %"), (0.994, "99.4 %"), (1.0, "100 %")],
+)
+def test_a_share_has_a_decimal_only_near_none_and_all(value: float, text: str) -> None:
+    assert share(value) == text
