@@ -28,6 +28,7 @@ _READ_AS: dict[Kind, tuple[str, type[BetabenchError]]] = {
 
 _COMMANDS = {
     None: "betabench run --experiment",
+    "alternation": "betabench alternation",
     "atlas": "betabench run --experiment",
 }
 """Commands that run an experiment file, by its kind."""

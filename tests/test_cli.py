@@ -9,6 +9,7 @@ import pandas as pd
 import pytest
 
 from benchmark.atlas.file import load_atlas
+from benchmark.audit.alternation import load_alternation
 from benchmark.cli import main
 from benchmark.data.card import list_cards, load_card
 from benchmark.declarations import kind_of
@@ -128,7 +129,9 @@ def test_lists_say_what_the_checked_declarations_say(capsys: pytest.CaptureFixtu
         assert row == {name: getattr(card, name) for name in row}
     main(["list", "experiments", "--json"])
     for row in json.loads(capsys.readouterr().out):
-        load = {None: load_experiment, "atlas": load_atlas}[kind_of(row["name"])]
+        load = {None: load_experiment, "alternation": load_alternation, "atlas": load_atlas}[
+            kind_of(row["name"])
+        ]
         assert row["summary"] == load(row["name"]).title  # type: ignore[operator]
 
 

@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from benchmark import columns
+from benchmark.audit.alternation import ALTERNATION_COLUMNS
 from benchmark.runs.analysis import GAP_COLUMNS, folder_statistics
 from benchmark.runs.finished import SUMMARY_COLUMNS
 from benchmark.statistics.cells import PLANTED
@@ -21,7 +22,6 @@ from benchmark.statistics.tuning import REGRET_COLUMNS
 from benchmark.statistics.unprocessing import FRONTIER_GAP_COLUMNS
 from benchmark.text.markdown import table as as_table
 from benchmark.text.words import few
-from studies.alternation.analysis import COLUMNS as ALTERNATION_COLUMNS
 from studies.atlas import description as atlas
 from studies.pages import with_part
 

@@ -8,6 +8,8 @@ from pathlib import Path
 
 from benchmark.atlas.file import KIND as ATLAS
 from benchmark.atlas.file import load_atlas
+from benchmark.audit.alternation import KIND as ALTERNATION
+from benchmark.audit.alternation import load_alternation
 from benchmark.bias import Bias, BiasKind
 from benchmark.columns import ORIGINAL
 from benchmark.data.card import load_card
@@ -43,7 +45,10 @@ def experiment_page(name: str, folder: Path, root: Path) -> str:
     """Return the page of one experiment as Markdown; further parameters as for :func:`experiment_pages`."""
     kind = kind_of(name)
     command = f"betabench run --experiment {name}"
-    if kind == ATLAS:
+    if kind == ALTERNATION:
+        title, description, body = _alternation(name)
+        command = f"betabench alternation {name}"
+    elif kind == ATLAS:
         title, description, body = _atlas(name)
     else:
         experiment = load_experiment(name)
@@ -67,7 +72,10 @@ def _index_page(names: list[str]) -> str:
     rows = []
     for name in names:
         kind = kind_of(name)
-        if kind == ATLAS:
+        if kind == ALTERNATION:
+            alternation = load_alternation(name)
+            title, size = alternation.title, f"{len(alternation.cases)} cases, {alternation.folds} folds"
+        elif kind == ATLAS:
             atlas = load_atlas(name)
             parts = atlas.chosen().values()
             title, size = atlas.title, f"{sum(map(_n_cells, parts)):,} in {len(parts)} parts"
@@ -162,6 +170,24 @@ def _step(step: BiasKind) -> str:
 
 def _declared(kind: str, name: str) -> str:
     return f"[{code(name)}](../{kind}/{name}.md)"
+
+
+def _alternation(name: str) -> tuple[str, str, list[str]]:
+    experiment = load_alternation(name)
+    facts = [
+        ("dataset", _declared("datasets", load_card(experiment.card).name)),
+        ("predicted", f"{code(experiment.target)} ({plain(experiment.unit)})"),
+        ("exchanged", ", ".join(map(code, experiment.attributes))),
+        ("folds", str(experiment.folds)),
+        ("seed", str(experiment.seed)),
+    ]
+    cases = [
+        (code(case.name), plain(case.title), ", ".join(case.variants), ", ".join(map(code, case.features)))
+        for case in experiment.cases
+    ]
+    head = ("case", "rows and model", "variants", "features")
+    body = [table(("property", "value"), facts), "## Cases", table(head, cases)]
+    return experiment.title, experiment.description, body
 
 
 def _atlas(name: str) -> tuple[str, str, list[str]]:

@@ -24,7 +24,7 @@ __all__ = ["main"]
 COMMANDS = (
     *("run", "quick", "sample-refusals", "recommend", "atlas"),
     *("merge", "list", "learn", "sample", "compare", "report"),
-    *("audit", "check", "new-dataset", "new-technique", "influence"),
+    *("audit", "alternation", "check", "new-dataset", "new-technique", "influence"),
 )
 """Commands in the order of the help.
 

@@ -76,7 +76,7 @@ def earlier_results(folder: Path, experiment: Experiment, real: Mapping[str, boo
     if not manifest:
         return None
     declared, now = manifest["experiment"], settings_of(experiment)
-    if declared["name"] != experiment.name or "techniques" not in declared:  # as of another kind
+    if declared["name"] != experiment.name or "techniques" not in declared:  # as of an alternation
         return Earlier(folder, declared["name"], (), True)
     losses = _losses(*(_facts(settings, type(experiment)) for settings in (declared, now)))
     had_real = manifest.get("real_data", {})

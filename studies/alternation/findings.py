@@ -1,25 +1,21 @@
 """What the run ``alternation`` says of Alelyani (2021).
 
-``python -m studies alternation`` writes ``results/alternation/FINDINGS.md`` and its figure anew from the
-committed values. ``cases.toml`` has the cases, and :mod:`studies.alternation.analysis` computes them.
+``python -m studies alternation`` writes ``results/alternation/FINDINGS.md`` anew from the committed
+values. ``experiments/alternation.toml`` has the cases.
 """
 
 from __future__ import annotations
 
-import json
 from functools import cache
 from pathlib import Path
 
 import pandas as pd
-from matplotlib.lines import Line2D
 
-from benchmark.figures import style
-from benchmark.figures.page import Page
 from benchmark.text.markdown import table
-from studies.alternation.analysis import FOLDER, RULES
 from studies.pages import finding
 
-FINDINGS, FIGURE = FOLDER / "FINDINGS.md", FOLDER / "figures" / "means_sex.png"
+FOLDER = Path(__file__).resolve().parents[2] / "results" / "alternation"
+FINDINGS = FOLDER / "FINDINGS.md"
 CASES = ("ten", "ordinal", "six", "zeros")
 SHORT = {"Amer Indian Aleut or Eskimo": "American Indian", "Asian or Pacific Islander": "Asian"}
 PAIRS = (
@@ -104,7 +100,7 @@ def claims() -> list[list[str]]:
 
 
 def findings() -> str:
-    """Return the page of findings; ``studies/alternation/test_alternation.py`` holds its other words."""
+    """Return the page of findings; ``tests/audit/test_alternation.py`` holds its other words."""
     answer = (
         "**Alelyani's (2021) direction for women and men holds; the divergence and the directions for races "
         "do not.** In that study, a regression predicts hourly wages in Census-Income (KDD), and sexes or "
@@ -124,7 +120,7 @@ def findings() -> str:
         "**Divergence is no evidence of disadvantage.** Predictions for men vary more, and Equation 3 "
         "divides by the variance of exchanged predictions. Most of the largest are those of American "
         "Indians, about 9 rows in a fold.",
-        "**What would change our mind.** [Rows and attributes](../../studies/alternation/cases.toml) with "
+        "**What would change our mind.** [Rows and attributes](../../experiments/alternation.toml) with "
         "which predicted wages of White people rise if they count as Black. An exchange leaves proxies "
         "unchanged. It may create combinations of values that no person in the data has. It measures the use "
         "of a column, not harm.",
@@ -138,45 +134,6 @@ def findings() -> str:
     return finding(title, answer, picture, tables, lines)
 
 
-def draw() -> bytes:
-    """Draw the mean prediction by fold before and after sex is exchanged, in the first case.
-
-    The design follows Figures 2, 3, 5 and 6 of Alelyani (2021).
-    """
-    case = RULES["cases"][0]
-    results = pd.read_csv(FOLDER / "results.csv", keep_default_na=False, na_values=[""])
-    of = (results["case"] == case["name"]) & (results["variant"] == "predict")
-    results = results[of & (results["attribute"] == "sex")].set_index(["group", "fold"])
-    n_rows = json.loads((FOLDER / "manifest.json").read_text(encoding="utf-8"))["rows"][case["name"]]
-    groups, means = results.index.unique("group"), ["mean", "mean_alternated"]
-    with style.styled():
-        page = Page(
-            2,
-            2,
-            panel=(3.1, 2.2),
-            title="sex exchanged: mean predicted wage_per_hour (cents)",
-            subtitle=f"{case['title']}: {n_rows:,} rows in {RULES['folds']} folds. The same model predicts "
-            "held-out rows unchanged, and exchanged.",
-            panel_titles=[f"{one} → {other}" for one, other in (groups, groups[::-1])],
-        )
-        words = ("own value", "exchanged")
-        looks = [Line2D([], [], **style.line_style(i), label=label) for i, label in enumerate(words)]
-        page.legend_beside(page.panels[0], looks)
-        for axes, group in zip(page.panels, groups, strict=True):
-            lines = results.loc[group][means]
-            for position, column in enumerate(means):
-                axes.plot(lines.index, lines[column], **style.line_style(position))
-            style.set_level_ticks(axes, sorted(lines.index))
-            axes.set_ylim(*style.padded(results[means], 0.06, 0.0))
-        page.name_axes("fold", "mean prediction")
-    return style.render(page.fit(), "png")
-
-
 def pages() -> dict[Path, bytes]:
     """Return the findings, by their file."""
     return {FINDINGS: findings().encode()}
-
-
-def figures() -> dict[Path, bytes]:
-    """Return the figure, by its file."""
-    return {FIGURE: draw()}

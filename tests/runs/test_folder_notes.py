@@ -93,7 +93,7 @@ def test_networks_do_not_replace_real_data(before: bool, now: bool, lost: bool, 
     assert ("embedded networks" in earlier.which) == lost
 
 
-@pytest.mark.parametrize("name", ["another", "mine"])
+@pytest.mark.parametrize("name", ["alternation", "mine"])
 def test_results_of_another_kind_are_others(name: str, tmp_path: Path) -> None:
     (tmp_path / "manifest.json").write_text(json.dumps({"experiment": {"name": name, "doses": [0.1]}}))
     earlier = earlier_results(tmp_path, expanded(), {})

@@ -16,6 +16,7 @@ import os
 import re
 import sys
 import tempfile
+import tomllib
 import warnings
 from collections import Counter
 from collections.abc import Callable, Iterator
@@ -25,6 +26,7 @@ from pathlib import Path
 import numpy as np
 
 from benchmark.audit import Columns, audit_predictions, read_predictions
+from benchmark.audit.alternation import load_alternation
 from benchmark.cli import main
 from benchmark.data.card import load_card
 from benchmark.data.load import load_dataset
@@ -165,6 +167,11 @@ def _fuzz_experiment(text: str, folder: Path) -> None:
     assert next(iter(plan_blocks(experiment))).cells
 
 
+def _fuzz_alternation(text: str, folder: Path) -> None:
+    (folder / "a.toml").write_text(text, encoding="utf-8", errors="replace")
+    load_alternation(folder / "a.toml")
+
+
 def _fuzz_bif(text: str, folder: Path) -> None:
     (folder / "n.bif").write_text(text, encoding="utf-8", errors="replace")
     network = read_bif(folder / "n.bif", load_card("compas_zafar").schema())
@@ -238,8 +245,9 @@ def _fuzz_command(text: str, folder: Path) -> None:
     assert code in (0, 1), (line, code)
 
 
-def _shipped(kind: str) -> list[str]:
-    return [path.read_text(encoding="utf-8") for path in list_declarations(kind).values()]
+def _shipped(kind: str, *, alternation: bool = False) -> list[str]:
+    texts = [path.read_text(encoding="utf-8") for path in list_declarations(kind).values()]
+    return [text for text in texts if (tomllib.loads(text).get("kind") == "alternation") == alternation]
 
 
 def _networks() -> list[str]:
@@ -253,6 +261,7 @@ TARGETS: dict[str, Target] = {
     "CSV of a dataset": (lambda: [ROWS], _fuzz_rows),
     "ARFF of a dataset": (lambda: [ARFF], _fuzz_arff),
     "experiment file": (lambda: _shipped("experiments"), _fuzz_experiment),
+    "alternation file": (lambda: _shipped("experiments", alternation=True), _fuzz_alternation),
     "BIF file": (_networks, _fuzz_bif),
     "CSV of predictions": (lambda: [PREDICTIONS], _fuzz_audit),
     "plugin file": (lambda: [PLUGIN], _fuzz_plugin),
