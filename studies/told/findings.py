@@ -260,6 +260,12 @@ def hindsight(study: Study) -> str:
     return max((name for name in agrees if isfinite(agrees[name])), key=lambda name: agrees[name])
 
 
+def hindsight_text(study: Study) -> str:
+    """Return on how many people that technique agrees."""
+    agrees = study.values(AGREEMENT, hindsight(study), DOSE).mean()
+    return f"Chosen in hindsight, `{hindsight(study)}`, which knows nothing, agrees on {100 * agrees:.1f} %."
+
+
 def answer(study: Study) -> str:
     """Return the answer, and the numbers of both primary contrasts."""
     own = study_of.primaries(study)
@@ -425,7 +431,7 @@ def numbers(study: Study) -> str:
     parts = {
         "Numbers of what must be known to undo a bias": points(_NOTES),
         "Primary contrasts": primary_table(study),
-        "The best that knows nothing": choices(study),
+        "The best that knows nothing": f"{choices(study)}\n\n{hindsight_text(study)}",
         **{
             f"What knowledge is worth, dose {two(dose)}, {blind}": worth_table(study, everything, dose)
             for dose in DOSES
@@ -536,11 +542,9 @@ def draw(study: Study) -> bytes:
 def claims(study: Study) -> str:
     """Return the claim that rests on the study."""
     own = study_of.primaries(study)["refusal_weights_50"].gains
-    agrees = 100 * study.values(AGREEMENT, chosen := hindsight(study), DOSE).mean()
     half = [(high - low) / 2 for _, low, high in map(estimate, own.values())]
     parts = {
-        "Claim": f"{answer(study).replace('**', '')} Chosen in hindsight, `{chosen}`, which knows nothing, "
-        f"agrees on {agrees:.1f} %. Details: [study](../results/told/FINDINGS.md), "
+        "Claim": f"{answer(study).replace('**', '')} {hindsight_text(study)} Details: [study](../results/told/FINDINGS.md), "
         "[numbers](../results/told/NUMBERS.md).",
         "Estimand": "The mean gain in [agreement and distance](statistics.md#restored-or-only-evened-out) "
         "over the best technique that knows nothing. This technique is chosen on the other sources over all "
