@@ -544,8 +544,8 @@ def claims(study: Study) -> str:
     own = study_of.primaries(study)["refusal_weights_50"].gains
     half = [(high - low) / 2 for _, low, high in map(estimate, own.values())]
     parts = {
-        "Claim": f"{answer(study).replace('**', '')} {hindsight_text(study)} Details: [study](../results/told/FINDINGS.md), "
-        "[numbers](../results/told/NUMBERS.md).",
+        "Claim": f"{answer(study).replace('**', '')} {hindsight_text(study)} Details: "
+        "[study](../results/told/FINDINGS.md), [numbers](../results/told/NUMBERS.md).",
         "Estimand": "The mean gain in [agreement and distance](statistics.md#restored-or-only-evened-out) "
         "over the best technique that knows nothing. This technique is chosen on the other sources over all "
         "doses and kinds, for each measure by itself.",
