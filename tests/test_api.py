@@ -1,7 +1,5 @@
 """What `import benchmark` offers: a run from Python is the run of the command line."""
 
-from __future__ import annotations
-
 import shutil
 import subprocess
 import sys

@@ -1,7 +1,5 @@
 """The main job as its users meet it: processes, files, exit codes."""
 
-from __future__ import annotations
-
 import json
 import os
 import random
@@ -37,12 +35,12 @@ paired_betas = true
 train = "data"
 holdout = 0.3
 train_rows = 3000
-time_limit = {time_limit}
+time_limit = 60
 [[datasets]]
 card = "compas"
 baseline = "none"
 [[datasets.bias]]
-edits = [{{ attribute = "race", group = "African-American" }}]
+edits = [{ attribute = "race", group = "African-American" }]
 [[techniques]]
 technique = "none"
 [[techniques]]
@@ -50,67 +48,7 @@ technique = "preferential_sampling"
 [[techniques]]
 technique = "repair"
 parameters = {{ level = 0.5 }}
-{more}
 """
-
-
-DISASTERS = '''
-"""Techniques that go wrong in every way."""
-
-import os
-import time
-
-from benchmark.techniques import PreProcessing, Prepared, register
-
-
-class Disaster(PreProcessing):
-    summary = "Goes wrong"
-    reference = "none"
-    version = "1"
-
-
-@register
-class Hangs(Disaster):
-    name = "hangs"
-
-    def _prepare(self, train, tools):
-        time.sleep(600)
-
-
-@register
-class Dies(Disaster):
-    name = "dies"
-
-    def _prepare(self, train, tools):
-        os.kill(os.getpid(), 9)
-
-
-@register
-class Raises(Disaster):
-    name = "raises"
-
-    def _prepare(self, train, tools):
-        raise ZeroDivisionError("a bug in the plugin")
-
-
-@register
-class Declines(Disaster):
-    name = "declines"
-
-    def skip(self, train):
-        return "it never runs on a Friday"
-
-    def _prepare(self, train, tools):
-        raise AssertionError
-
-
-@register
-class OneClass(Disaster):
-    name = "one_class"
-
-    def _prepare(self, train, tools):
-        return Prepared(train.take(train.y))
-'''
 
 
 def command(*arguments: str | Path) -> list[str]:
@@ -163,7 +101,7 @@ def killable(tmp_path_factory: pytest.TempPathFactory, cache: str) -> tuple[Path
     """Return an experiment file, and the outputs of its uninterrupted run with one worker."""
     folder = tmp_path_factory.mktemp("kill")
     file = folder / "kill.toml"
-    file.write_text(EXPERIMENT.format(time_limit=60, more=""))
+    file.write_text(EXPERIMENT)
     arguments = ("--experiment", file, "--output", folder / "whole", "--workers", "1", "--no-figures")
     done = run(*arguments, BETABENCH_CACHE=cache, PYTHONHASHSEED="1")
     assert done.returncode == 0, done.stdout + done.stderr
@@ -307,66 +245,6 @@ def count_cells(folder: Path, mode: str = "ro") -> int:
     return int(found[0])
 
 
-@pytest.mark.nightly
-def test_techniques_that_go_wrong_become_rows_and_the_run_goes_on(
-    killable: tuple[Path, dict[str, bytes]], tmp_path: Path, cache: str
-) -> None:
-    plugin = tmp_path / "disasters.py"
-    plugin.write_text(DISASTERS)
-    names = ("hangs", "dies", "raises", "declines", "one_class")
-    more = "\n".join(f'[[techniques]]\ntechnique = "{name}"' for name in names)
-    file = tmp_path / "disasters.toml"
-    file.write_text(EXPERIMENT.format(time_limit=3, more=more))
-    arguments = ("--experiment", file, "--output", tmp_path / "out", "--plugin", plugin, "--no-figures")
-    small = ("--betas", "0.5", "--repetitions", "1", "--workers", "1")
-    done = run(*arguments, *small, BETABENCH_CACHE=cache)
-    assert done.returncode == 1, done.stdout + done.stderr
-    failures = pd.read_csv(tmp_path / "out" / "failures.csv").set_index("technique")
-    assert dict(failures["status"]) == {
-        "hangs": "timeout",
-        "dies": "crashed",
-        "raises": "failed",
-        "declines": "skipped",
-        "one_class": "skipped",
-    }
-    assert "time limit of 3 seconds" in failures["reason"]["hangs"]
-    assert "SIGKILL" in failures["reason"]["dies"]
-    assert "ZeroDivisionError: a bug in the plugin" in failures["reason"]["raises"]
-    assert failures["reason"]["declines"] == "it never runs on a Friday"
-    assert "one class" in failures["reason"]["one_class"]
-    results = pd.read_csv(tmp_path / "out" / "results.csv")
-    assert set(results["technique"]) == {"none", "preferential_sampling", "repair"}
-    # The neighbours' numbers are those of a run without any disaster.
-    _, expected = killable
-    assert "decisions.csv" in expected
-    whole = expected["results.csv"].decode().splitlines()
-    ours = (tmp_path / "out" / "results.csv").read_text().splitlines()
-    assert set(ours) <= set(whole)
-    assert "5 of 8 results are missing; failures.csv has the reasons." in done.stdout
-    # With more time, what timed out is tried again, and nothing else is; asked for, failures are, too.
-    file.write_text(EXPERIMENT.format(time_limit=4, more=more))
-    assert "8 cells, 1 of them computed now" in run(*arguments, *small, BETABENCH_CACHE=cache).stdout
-    again = run(*arguments, *small, "--retry-failed", BETABENCH_CACHE=cache)
-    assert "8 cells, 3 of them computed now" in again.stdout
-
-
-@pytest.mark.parametrize(
-    ("arguments", "message"),
-    [
-        (["--experiment", "smok"], "did you mean 'smoke'"),
-        (["--experiment", "smoke", "--require-real-data", "--offline"], "What to do"),
-    ],
-)
-def test_bad_input_ends_with_a_message_and_code_2(
-    arguments: list[str],
-    message: str,
-    tmp_path: Path,
-    capsys: pytest.CaptureFixture[str],
-) -> None:
-    assert main(["run", *arguments, "--output", str(tmp_path / "out")]) == 2
-    assert message in capsys.readouterr().err
-
-
 OWN = """
 name = "own"
 title = "Data of one's own"
@@ -446,34 +324,6 @@ def test_an_own_card_of_a_shipped_name_never_gets_the_shipped_network(
     own.write_text(OWN.replace("loans.toml", "compas.toml"))
     assert main(["run", "--experiment", str(own), "--output", str(tmp_path / "out"), "--offline"]) == 2
     assert "neither real data nor an embedded network" in capsys.readouterr().err
-
-
-@pytest.mark.nightly
-@pytest.mark.usefixtures("in_this_process")
-def test_a_run_that_draws_nothing_leaves_figures_and_what_commands_made(
-    own: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    out = tmp_path / "out"
-    words = ["run", "--experiment", str(own), "--output", str(out), "--classifiers", "c45"]
-    assert main(words) == 0
-    whole = files(out)
-    made = {"comparison.md": b"made", "comparison/table2.md": b"made", "report.html": b"made"}
-    (out / "comparison").mkdir()
-    for name, text in made.items():
-        (out / name).write_bytes(text)
-    assert main([*words, "--no-figures"]) == 0
-    assert files(out) == whole | made
-    assert "show earlier results" not in capsys.readouterr().out
-    assert main([*words, "--techniques", "reweighing", "--no-figures"]) == 2
-    assert main([*words, "--without", "reweighing", "--no-figures", "--fresh"]) == 0
-    narrowed = files(out)
-    assert {name for name in whole if name.startswith("figures/")} | made.keys() <= narrowed.keys()
-    assert "Note: figures, comparison.md, report.html in" in capsys.readouterr().out
-    assert main([*words, "--without", "reweighing"]) == 0
-    assert "figures, comparison.md" not in capsys.readouterr().out
-    assert not [name for name in files(out) if name.startswith("figures/") and "reweighing" in name]
-    assert main(words) == 0
-    assert {name: text for name, text in files(out).items() if ".sqlite" not in name} == whole | made
 
 
 @pytest.mark.usefixtures("in_this_process")

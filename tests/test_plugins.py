@@ -1,15 +1,9 @@
 """Techniques from outside of the project: how they are found, and that they harm nobody but themselves."""
 
-from __future__ import annotations
-
-import functools
 import json
 import os
-import subprocess
-import sys
 from pathlib import Path
 
-import pandas as pd
 import pytest
 import sklearn  # noqa: F401  # it sets environment variables of its own when it is first imported
 
@@ -143,53 +137,6 @@ def prepared(file: Path, *plugins: Path) -> PreparedExperiment:
 
 
 # --------------------------------------------------------------------------------------- how they are found
-
-
-def install(folder: Path) -> None:
-    """Lay out an installed distribution that announces the plugin."""
-    (folder / "thresholds.py").write_text(PLUGIN)
-    info = folder / "thresholds-1.0.dist-info"
-    info.mkdir()
-    (info / "METADATA").write_text("Metadata-Version: 2.1\nName: thresholds\nVersion: 1.0\n")
-    point = "group_threshold = thresholds:GroupThreshold"
-    (info / "entry_points.txt").write_text(f"[betabench.techniques]\n{point}\n")
-
-
-@pytest.mark.nightly
-def test_a_file_is_checked_and_runs_beside_others_and_an_installed_package_gives_the_same(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    assert len(PLUGIN.strip().splitlines()) < 40
-    file = tmp_path / "thresholds.py"
-    file.write_text(PLUGIN)
-    more = '[[techniques]]\ntechnique = "group_threshold"\nparameters = { margin = 0.1 }\n'
-    toml = experiment(tmp_path, more)
-    words = ["run", "--experiment", str(toml), "--offline", "--no-figures", "--workers", "1"]
-    assert main([*words, "--plugin", str(file), "--output", str(tmp_path / "by_file")]) == 0
-    results = pd.read_csv(tmp_path / "by_file" / "results.csv")
-    assert dict(results["technique"].value_counts()) == {"massaging": 7, "group_threshold": 7}
-    assert results["value"].notna().all()
-
-    package = tmp_path / "package"
-    package.mkdir()
-    install(package)
-    path = os.pathsep.join([str(package), str(ROOT)])
-    outside = functools.partial(
-        subprocess.run,
-        cwd=tmp_path / "by_file",
-        env={**os.environ, "PYTHONPATH": path, "COLUMNS": "100"},
-        capture_output=True,
-        text=True,
-        check=True,
-    )
-    command = [sys.executable, "-m", "benchmark.cli"]
-    outside([*command, *words, "--output", str(tmp_path / "installed")])
-    for name in ("results.csv", "summary.csv"):
-        both = [(tmp_path / folder / name).read_bytes() for folder in ("by_file", "installed")]
-        assert both[0] == both[1]
-    checked = outside([*command, "check", "group_threshold", "--json"])
-    (report,) = json.loads(checked.stdout)
-    assert report["verdict"] == "keeps the rules"
 
 
 def test_an_experiment_file_names_its_plugins(

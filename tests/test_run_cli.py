@@ -1,7 +1,5 @@
 """What `betabench run` says while it runs and beforehand, and what other commands say of its folder."""
 
-from __future__ import annotations
-
 import io
 import json
 import os
@@ -30,26 +28,6 @@ from tests.helpers.engines import InProcess
 from tests.helpers.protocol import file_of
 
 ROOT = Path(__file__).resolve().parent.parent
-
-EXPERIMENT = """
-name = "{name}"
-title = "Twelve cells"
-seed = {seed}
-repetitions = 3
-betas = [0.0, 0.5]
-train_rows = 300
-[[classifiers]]
-classifier = "naive_bayes"
-[[datasets]]
-card = "compas"
-baseline = "none"
-[[datasets.bias]]
-edits = [{{ attribute = "race", group = "African-American" }}]
-[[techniques]]
-technique = "none"
-[[techniques]]
-technique = "{other}"
-"""
 
 
 def experiment(name: str = "first", other: str = "massaging", seed: int = 3) -> str:
@@ -197,6 +175,17 @@ def test_a_run_in_which_every_cell_failed_is_written_and_said(
     error = capsys.readouterr().err
     assert "has no result to report" in error
     assert "6 failed" in error
+
+
+def test_cells_that_failed_are_counted_and_tried_again_on_request(
+    here: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (here / "bad.py").write_text(BAD)
+    for more, computed in ((), 12), ((), 0), (("--retry-failed",), 6):
+        assert run("bad", "--plugin", "bad.py", *more, other="bad") == 1
+        said = capsys.readouterr().out
+        assert f"12 cells, {computed} of them computed now" in said
+        assert "6 of 12 results are missing; failures.csv has the reasons." in said
 
 
 class Stopped(InProcess):

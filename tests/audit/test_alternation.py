@@ -1,7 +1,5 @@
 """Exchanging the values of an attribute: what the divergence is, what moves, and what cannot move."""
 
-from __future__ import annotations
-
 import itertools
 import json
 import math
@@ -350,17 +348,6 @@ def test_the_command_writes_its_results_and_replaces_none(
     retrained = results[results["variant"] == "retrain"]
     assert (retrained["mean"] == retrained["mean_alternated"]).all()
     assert retrained["kl"].astype(float).eq(0).all()
-
-
-@pytest.mark.nightly
-def test_figures_have_the_same_bytes_twice(shop: Path) -> None:
-    assert run(shop, "one") == run(shop, "two") == run(shop, "three", "--formats", "svg,pdf") == 0
-    one, two, three = (sorted((shop / name / "figures").iterdir()) for name in ("one", "two", "three"))
-    assert [path.name for path in one] == ["kl_sex.png", "means_sex.png"]
-    assert [path.read_bytes() for path in one] == [path.read_bytes() for path in two]
-    assert [path.name for path in three] == [
-        f"{kind}_sex.{e}" for kind in ("kl", "means") for e in ("pdf", "svg")
-    ]
 
 
 def test_each_command_names_the_other_for_its_files(shop: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -1,7 +1,5 @@
 """The audit of a table says the same whatever the order of its rows, and what others say of COMPAS."""
 
-from __future__ import annotations
-
 import math
 from pathlib import Path
 from typing import Any

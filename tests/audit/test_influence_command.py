@@ -1,7 +1,5 @@
 """The command that ranks features says what it measured, on which rows."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Tables of predictions in any form are read alike, and what is not certain is refused with a sentence."""
 
-from __future__ import annotations
-
 import gzip
 import math
 import os

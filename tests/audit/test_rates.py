@@ -1,7 +1,5 @@
 """Groups are counted once, compared with a reference group, and judged by what their ratios are."""
 
-from __future__ import annotations
-
 import itertools
 import math
 from fractions import Fraction

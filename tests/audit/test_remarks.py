@@ -1,7 +1,5 @@
 """An audit asks about tables that are not what they seem: reversed, constant, tied, of several models."""
 
-from __future__ import annotations
-
 import shlex
 from typing import Any
 

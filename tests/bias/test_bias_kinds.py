@@ -1,7 +1,5 @@
 """Kinds of planted bias: how much, and nothing else."""
 
-from __future__ import annotations
-
 import pickle
 from pathlib import Path
 

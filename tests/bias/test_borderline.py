@@ -1,7 +1,5 @@
 """Borderline bias: who is near the boundary, by other means, and where the numbers go."""
 
-from __future__ import annotations
-
 import pickle
 from typing import Any
 

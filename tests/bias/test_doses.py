@@ -1,7 +1,5 @@
 """Doses: the level that adds a label gap, by hand and against what samples have."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 

@@ -1,7 +1,5 @@
 """What parameters of biases may say: levels that follow beta, and people."""
 
-from __future__ import annotations
-
 import contextlib
 import pickle
 

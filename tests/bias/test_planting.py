@@ -1,7 +1,5 @@
 """Steps one after another: what they make of real rows and of samples, and what is expected of them."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 from pydantic import ValidationError

@@ -1,7 +1,5 @@
 """A given share of the test rows is accepted, by each technique's own scores."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any

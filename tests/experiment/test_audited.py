@@ -1,7 +1,5 @@
 """Audits, in which chance decided who belongs to which group, in experiments."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 from pathlib import Path
 from typing import Any

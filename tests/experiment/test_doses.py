@@ -1,7 +1,5 @@
 """An experiment of doses, from its file to its folder."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any

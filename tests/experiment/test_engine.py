@@ -1,5 +1,3 @@
-import functools
-import subprocess
 import sys
 from collections.abc import Iterator
 from pathlib import Path
@@ -11,7 +9,7 @@ from benchmark.experiment import run as run_module
 from benchmark.experiment.dask_engine import Cluster, load_cluster
 from benchmark.experiment.engine import LocalEngine, open_engine
 from benchmark.experiment.plan import Block, Shard, load_experiment, plan_blocks
-from benchmark.experiment.pool import Handler, Limits, Task
+from benchmark.experiment.pool import Limits, Task
 from benchmark.experiment.store import Store
 from benchmark.experiment.versions import software
 from tests.helpers.pool import by_block
@@ -46,36 +44,12 @@ class Refusing:
 
 def test_the_local_engine_runs_tasks_in_processes() -> None:
     tasks = [Task(0, (1, 2)), Task(1, (3,))]
-    found = LocalEngine(2).run(tasks, Doubling, limits=Limits(30))
-    assert by_block(found) == {0: [2, 4], 1: [6]}
-    assert LocalEngine(2).name == "2 worker(s)"
+    with open_engine(workers=2) as engine:
+        assert isinstance(engine, LocalEngine)
+        assert engine.name == "2 worker(s)"
+        assert by_block(engine.run(tasks, Doubling, limits=Limits(30))) == {0: [2, 4], 1: [6]}
     with pytest.raises(ExperimentError, match="--workers 1 or more"):
         LocalEngine(0)
-
-
-COMMAND = """
-import os, psutil, sys
-from benchmark.experiment.engine import fork_workers, open_engine
-fork_workers(2)
-with open_engine(workers=2) as engine:
-    forks = [worker.cmdline()[-1] == sys.orig_argv[-1] for worker in psutil.Process().children()]
-    from benchmark.experiment.pool import Limits, Task
-    from tests.helpers.pool import Handler
-    ((finished,),) = engine.run([Task(0, ("threads",))], Handler, Limits(60))
-    print(finished.result, forks)
-print(psutil.Process().children())
-"""
-
-
-@pytest.mark.nightly
-@pytest.mark.skipif(sys.platform != "linux", reason="needs fork")
-@pytest.mark.parametrize(("before", "forks"), [("", "[True, True]"), ("import numpy", "[]")])
-def test_workers_of_a_command_that_has_not_begun_are_forked_off_it(before: str, forks: str) -> None:
-    command = [sys.executable, "-c", before + COMMAND]
-    done = subprocess.run(command, capture_output=True, text=True, check=True)
-    assert not done.stderr
-    assert done.stdout.startswith(f"1 {forks}\n")
-    assert done.stdout.endswith("\n[]\n") == (not before)  # else a server and its tracker wait for more work
 
 
 def test_a_handler_that_says_why_it_cannot_start_is_heard() -> None:
@@ -188,11 +162,3 @@ def test_without_the_extra_it_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
         open_engine(workers=1, scheduler="tcp://127.0.0.1:1"),
     ):
         pass
-
-
-def test_without_a_cluster_the_engine_is_this_machine() -> None:
-    with open_engine(workers=3) as engine:
-        assert isinstance(engine, LocalEngine)
-        assert engine.name == "3 worker(s)"
-        make: functools.partial[Handler] = functools.partial(Doubling)
-        assert by_block(engine.run([Task(0, (5,))], make, limits=Limits(30))) == {0: [10]}

@@ -1,7 +1,5 @@
 """What a run says before it starts."""
 
-from __future__ import annotations
-
 import tomllib
 from importlib.metadata import PackageNotFoundError
 from pathlib import Path

@@ -1,7 +1,5 @@
 """Several sensitive columns: who is deprived, what techniques see, and the values of every group."""
 
-from __future__ import annotations
-
 import itertools
 import math
 from dataclasses import replace

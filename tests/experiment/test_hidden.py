@@ -1,7 +1,5 @@
 """Bias that is planted first and then taken for the original, from an experiment file to a run's folder."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any

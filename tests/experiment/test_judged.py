@@ -1,7 +1,5 @@
 """The label that people judged, in experiments: it reaches training rows alone; splits keep people apart."""
 
-from __future__ import annotations
-
 import itertools
 from dataclasses import replace
 from pathlib import Path

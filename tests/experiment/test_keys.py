@@ -6,8 +6,6 @@ change if its rows or answers do, and, but for what ``MAY`` excuses, only then. 
 former experiment has to give what a run in a new folder gives.
 """
 
-from __future__ import annotations
-
 import copy
 import dataclasses
 import functools

@@ -1,7 +1,5 @@
 """Classifiers with numbers: what their cells see, what all others do not, and what is gained."""
 
-from __future__ import annotations
-
 import pickle
 from pathlib import Path
 from typing import Any

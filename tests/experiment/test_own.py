@@ -1,7 +1,5 @@
 """Techniques with a learner of their own: run once, and compared with doing nothing with that learner."""
 
-from __future__ import annotations
-
 from collections import Counter
 from dataclasses import replace
 from pathlib import Path

@@ -1,7 +1,5 @@
 """A person's rows stand on one side of every split, are drawn together, and are in the key."""
 
-from __future__ import annotations
-
 from collections import Counter
 from dataclasses import replace
 from pathlib import Path

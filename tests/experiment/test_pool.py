@@ -71,11 +71,6 @@ def test_every_task_comes_back_once_with_its_results_in_order(n_workers: int) ->
     assert run(tasks, n_workers=n_workers) == {t.block: [(t.block, c) for c in t.cells] for t in tasks}
 
 
-def test_nothing_to_do_starts_nothing() -> None:
-    assert run([]) == {}
-    assert nothing_is_left()
-
-
 def test_a_crash_costs_one_cell_and_says_how_the_process_ended() -> None:
     results = run([Task(0, (1, "die", 2)), Task(1, (1, "exit")), Task(2, ("raise", 5))], n_workers=1)
     assert results[0][0] == (0, 1)
@@ -118,13 +113,6 @@ def test_workers_that_cannot_start_are_an_error_not_a_thousand_crashes(
     assert nothing_is_left()
 
 
-def test_leaving_early_ends_the_workers() -> None:
-    running = run_tasks([Task(b, (1,)) for b in range(50)], Handler, n_workers=2, limits=Limits(30))
-    next(iter(running))
-    running.close()
-    assert nothing_is_left()
-
-
 def test_what_is_finished_is_delivered_while_a_later_cell_of_its_block_runs() -> None:
     running = run_tasks([Task(0, (1, 2, "hang"))], Handler, n_workers=1, limits=Limits(600))
     assert list(itertools.islice(itertools.chain.from_iterable(running), 2)) == [
@@ -163,19 +151,6 @@ def test_a_cell_that_eats_memory_is_cut_off_at_the_limit_and_the_rest_goes_on(ho
     assert "more memory than its limit of 300 MiB" in failure.reason
     assert [*results[0][:2], results[0][3]] == [(0, 1), 1, (0, 2)]
     assert results[1] == [(1, 7)]
-
-
-@pytest.mark.nightly
-def test_memory_is_that_of_a_process_and_of_all_that_it_started() -> None:
-    grandchild = "held = b'x' * 2**27; print(flush=True); input()"
-    child = f"import subprocess, sys; subprocess.run([sys.executable, '-c', {grandchild!r}])"
-    with subprocess.Popen(
-        [sys.executable, "-c", child], stdin=subprocess.PIPE, stdout=subprocess.PIPE
-    ) as one:
-        one.stdout.readline()
-        assert 128 < pool._MemoryMeter().held(one.pid) < 128 + 100
-        one.communicate(b"\n")
-    assert pool._MemoryMeter().held(one.pid) == 0
 
 
 def test_what_cells_print_goes_nowhere_and_what_they_complain_of_is_seen(

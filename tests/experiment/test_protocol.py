@@ -1,7 +1,5 @@
 """What is trained on and tested on: real rows, holdouts, folds, several tests, paired levels."""
 
-from __future__ import annotations
-
 import itertools
 import math
 from collections.abc import Sequence
@@ -331,21 +329,6 @@ def test_what_is_stored_is_not_computed_again(tmp_path: Path) -> None:
     # Two levels of one technique, and of two refits of it.
     assert n_computed(paired_betas=True) == 6
     assert n_computed() == 0
-
-
-def test_metrics_of_rows_are_scored_again_as_they_were(tmp_path: Path) -> None:
-    def found(metrics: list[str], expected: int) -> list[tuple[MetricValue, ...]]:
-        made = prepared(train="data", folds=2, tests=["original", "biased", "balanced"], metrics=metrics)
-        outcome = computed(made, tmp_path / "a.sqlite")
-        assert outcome.computed == expected
-        return [cell.metrics for cell in outcome.cells]
-
-    at_once = found(["auc_gap", "f1_score_difference"], 2)
-    found(["auc_gap"], 0)
-    later = found(["auc_gap", "equalized_odds_difference"], 0)
-    wanted = [{m for m in own if m.metric == "auc_gap"} for own in at_once]
-    assert all(wanted)
-    assert [{m for m in own if m.metric == "auc_gap"} for own in later] == wanted
 
 
 def test_a_dataset_may_have_its_own_folds() -> None:

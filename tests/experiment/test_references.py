@@ -1,7 +1,5 @@
 """Decisions are counted beside those of the models that were trained without planted bias, and with it."""
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import Any
 

@@ -1,7 +1,5 @@
 """What takes long is said before it begins, and is not done where nothing needs it."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
@@ -66,17 +64,24 @@ class _Late(InProcess):
     def run(self, *given: Any) -> Iterator[list[Finished]]:
         for finished in super().run(*given):
             yield [
-                one._replace(result=replace(one.result, status="timeout", reason="too long", metrics=()))
+                one._replace(
+                    result=replace(one.result, status="timeout", reason="too long", metrics=(), seconds=300.0)
+                )
                 if one.cell.technique == "drop_sensitive"
                 else one
                 for one in finished
             ]
 
 
-def test_a_technique_that_takes_too_long_is_named_once_while_the_run_goes_on(tmp_path: Path) -> None:
-    made, lines = prepared(write_card(tmp_path), [], train="data", holdout=0.3), list[str]()
-    outcome = computed(made, engine=_Late(1), say=lines.append)
+def test_a_technique_that_takes_too_long_is_named_once_and_tried_again_with_more_time(tmp_path: Path) -> None:
+    card, path, lines = write_card(tmp_path), tmp_path / "a.sqlite", list[str]()
+    given: dict[str, Any] = {"train": "data", "holdout": 0.3}
+    made = prepared(card, [], **given)
+    outcome = computed(made, path, engine=_Late(1), say=lines.append)
     assert outcome.failures == {"timeout": 4}  # no cell is left out
     (line,) = lines
     assert "2 cells of drop_sensitive with the classifier c45" in line
     assert "300 seconds" in line
+    assert computed(made, path).computed == 0
+    again = computed(prepared(card, [], time_limit=301, **given), path)
+    assert (again.computed, again.failures) == (4, {})

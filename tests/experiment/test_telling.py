@@ -1,10 +1,7 @@
 """What techniques are told about a planted bias: the right facts, these alone, and the same for everybody."""
 
-from __future__ import annotations
-
 import dataclasses
 import itertools
-import math
 import pickle
 import sys
 from collections.abc import Callable, Iterator
@@ -17,7 +14,7 @@ import pytest
 from benchmark.columns import DECISION_COUNTS
 from benchmark.data.source import Sources
 from benchmark.errors import BetabenchError, DeclinedError, TechniqueError
-from benchmark.experiment import draws, evaluate, telling
+from benchmark.experiment import evaluate
 from benchmark.experiment.draws import Split, draw_splits, told
 from benchmark.experiment.evaluate import Evaluator
 from benchmark.experiment.expand import load_for_run
@@ -29,12 +26,10 @@ from benchmark.experiment.prepared import PreparedExperiment
 from benchmark.experiment.store import CellResult
 from benchmark.experiment.telling import BiasEffect, Telling
 from benchmark.metrics.declaration import GAP, WORST
-from benchmark.techniques import Examined, Knowledge, get_technique, list_techniques
+from benchmark.techniques import Knowledge, get_technique
 from benchmark.techniques.knowledge import FACTS
 from tests.helpers.protocol import computed
 from tests.helpers.protocol import made as made_of
-
-TELLERS = [name for name, technique in list_techniques().items() if technique.knows]
 
 
 def prepared(*techniques: Any, bias: Any = "label", plugins: tuple[str, ...] = (), **fields: Any) -> Any:
@@ -277,29 +272,6 @@ def test_a_technique_hears_what_it_declares_and_nothing_else(tmp_path: Path) -> 
         # A fit of its own is not replaced by the halves of another, whatever the number of draws.
         own = [cell for cell in cells if cell.technique == "own_6"]
         assert [m.value for cell in own for m in cell.metrics if m.metric == "discrimination"] == [-1, -1]
-
-
-@pytest.mark.parametrize("technique", TELLERS)
-def test_undeclared_facts_change_no_byte(technique: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Whatever the harness knows and a technique does not declare is poisoned: wrong, or no number."""
-    made = prepared(technique, knows=[{"fact": "refusals", "draws": 2}, {"fact": "clean_rows", "draws": 2}])
-    knows = get_technique(technique).knows
-    before = result(cell_of(made, technique))
-    assert b"status='ok'" in before
-    nobody = Examined(np.array([0]), np.array([True]))
-    wrong = [True, "selection", 0.9, (0.9, 0.1), (0.0, 0.01), nobody, nobody]
-    for poison in (dict.fromkeys(FACTS, math.nan), dict(zip(FACTS, wrong, strict=True))):
-
-        def poisoned(poison: dict[Any, Any] = poison, **facts: Any) -> Knowledge:
-            return Knowledge(**{name: facts[name] if name in knows else poison[name] for name in facts})
-
-        for module in (draws, telling):
-            monkeypatch.setattr(module, "Knowledge", poisoned)
-        assert result(cell_of(made, technique)) == before
-    nan = lambda **facts: Knowledge(**dict.fromkeys(facts, math.nan))  # noqa: E731
-    for module in (draws, telling):
-        monkeypatch.setattr(module, "Knowledge", nan)
-    assert result(cell_of(made, technique)) != before
 
 
 Truth = Callable[..., tuple[BiasEffect, Any]]

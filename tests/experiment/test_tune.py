@@ -1,7 +1,5 @@
 """Tuned techniques: what is tried, what is chosen by which rows, and what no label of the test changes."""
 
-from __future__ import annotations
-
 import json
 import math
 from collections.abc import Iterator, Sequence

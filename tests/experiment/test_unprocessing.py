@@ -1,7 +1,5 @@
 """The unprocessing frontier: chosen on training rows as brute force would, scored on test rows, kept."""
 
-from __future__ import annotations
-
 import itertools
 from dataclasses import replace
 from pathlib import Path

@@ -1,7 +1,5 @@
 """All that is wrong with an experiment is said at once, names and parameters included."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

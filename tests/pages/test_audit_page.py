@@ -1,7 +1,5 @@
 """The page of an audit is whole, safe whatever names the data hold, and says what the audit found."""
 
-from __future__ import annotations
-
 import re
 from html.parser import HTMLParser
 from typing import Any

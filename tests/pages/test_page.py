@@ -1,7 +1,5 @@
 """The page of a run holds its facts, and no name in it is anything but text."""
 
-from __future__ import annotations
-
 import base64
 import hashlib
 import json

@@ -1,7 +1,5 @@
 """Techniques and what is inside of them are tested in one thread of linear algebra."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 
 import pytest

@@ -1,7 +1,5 @@
 """The adversary's game is Zhang, Lemoine and Mitchell's (2018), and needs PyTorch."""
 
-from __future__ import annotations
-
 from types import SimpleNamespace
 from typing import Any
 

@@ -186,27 +186,6 @@ def test_training_rows_of_one_class_are_declined() -> None:
         Custom.doing(Prepared).fit(TRAIN.take(np.arange(0)), tools())
 
 
-def test_one_group_is_declined_where_a_technique_says_that_it_needs_two() -> None:
-    class Comparing(Parametrised):
-        needs_two_groups = "there are no groups to compare"
-
-    deprived = TRAIN.take(TRAIN.deprived)
-    assert Parametrised().skip(deprived) is None
-    assert Comparing().skip(TRAIN) is None
-    n = len(deprived)
-    reason = f"{n} of {n} rows are of the deprived group: there are no groups to compare"
-    assert Comparing().skip(deprived) == reason
-
-
-def test_a_declined_table_is_an_error_with_the_reason() -> None:
-    class Declining(Parametrised):
-        def skip(self, train: Table) -> str | None:
-            return f"{len(train)} rows are too many"
-
-    with pytest.raises(TechniqueError, match="600 rows are too many"):
-        Declining().prepare(TRAIN, tools())
-
-
 def test_test_rows_of_another_schema_are_refused() -> None:
     predictor = Custom.doing(Prepared).fit(TRAIN, tools())
     with pytest.raises(TechniqueError, match="a different schema"):

@@ -1,7 +1,5 @@
 """Confident learning doubts the labels that its publication counts off the confident joint's diagonal."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 

@@ -1,7 +1,5 @@
 """Every registered technique conforms, and the checks catch those that do not."""
 
-from __future__ import annotations
-
 import contextlib
 import os
 import random

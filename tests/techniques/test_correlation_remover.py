@@ -1,7 +1,5 @@
 """The correlation remover subtracts what fairlearn's does."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 
 import fairlearn

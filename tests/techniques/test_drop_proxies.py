@@ -1,7 +1,5 @@
 """Leaving out proxies hides the columns that tell the group, by the association that drafted cards name."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 

@@ -1,7 +1,5 @@
 """Techniques of aif360, fairlearn and scikit-learn by name."""
 
-from __future__ import annotations
-
 import ast
 import csv
 import importlib

@@ -1,7 +1,5 @@
 """Massaging, reweighing and the samplings do what Kamiran and Calders (2012) define."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Label-bias weights are those of Jiang and Nachum's first algorithm, and end at equal acceptance rates."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 

@@ -1,7 +1,5 @@
 """Techniques that learn or predict from what they will not have, and honest twins of them."""
 
-from __future__ import annotations
-
 import sys
 from collections.abc import Callable
 from dataclasses import replace

@@ -1,7 +1,5 @@
 """Learned fair representations minimize the loss of Zemel et al. (2013) in AIF360's scaling."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np
@@ -14,7 +12,6 @@ from benchmark.techniques._lfr_kernels import exponential, logarithm
 from benchmark.techniques.constrained_logistic import Design
 from benchmark.techniques.encoding import Encoding
 from benchmark.techniques.lfr import Prototypes, RepresentationLoss, descend
-from tests.helpers.tables import table
 from tests.helpers.techniques import prepare
 
 WEIGHTS = ((0.01, 1.0, 50.0), (1.0, 0.0, 0.0), (0.0, 1.0, 0.0), (0.0, 0.0, 1.0), (0.3, 0.7, 2.0))
@@ -46,13 +43,6 @@ def start(data: Table, k: int, seed: int) -> np.ndarray:
     return np.random.default_rng(seed).uniform(size=k * (1 + encoded(data)[0].shape[1]))
 
 
-def test_memberships_by_hand() -> None:
-    prototypes = Prototypes(np.array([0.0, 1.0]), np.array([[0.0, 0.0], [3.0, 4.0]]))
-    m = prototypes.memberships(np.array([[0.0, 0.0], [3.0, 4.0], [1.5, 2.0]]))
-    near = 1 / (1 + np.exp(-5))  # the prototypes are 5 apart
-    np.testing.assert_allclose(m, [[near, 1 - near], [1 - near, near], [0.5, 0.5]], atol=1e-6)
-
-
 def test_exponential_and_logarithm_are_those_of_the_library_to_within_rounding() -> None:
     x = np.concatenate([-np.random.default_rng(0).exponential(20.0, 2000), [0.0, -1e-300, -699.9]])
     np.testing.assert_allclose([exponential(value) for value in x], np.exp(x), rtol=1e-15)
@@ -60,22 +50,6 @@ def test_exponential_and_logarithm_are_those_of_the_library_to_within_rounding()
     x = np.concatenate([np.random.default_rng(0).random(2000), [1e-300, 0.5, 1 - 1e-16, 1 + 1e-15, 1e5]])
     np.testing.assert_allclose([logarithm(value) for value in x], np.log(x), rtol=1e-15)
     assert logarithm(1.0) == 0.0
-
-
-def test_loss_by_hand() -> None:
-    # Two favored rows (state 0, refused) and two deprived ones (state 1, accepted); the prototypes are the
-    # states, 1 apart, so that memberships are p and 1 - p.
-    data = table([0, 0, 1, 1], [0, 0, 1, 1], [0, 0, 1, 1], states=2)
-    theta = np.array([0.25, 0.75, 0.0, 1.0])
-    p = 1 / (1 + np.exp(-1))
-    predicted = 0.75 * p + 0.25 * (1 - p)
-    expected = {
-        (1.0, 0.0, 0.0): 2 * (1 - p) ** 2,
-        (0.0, 1.0, 0.0): -np.log(predicted),
-        (0.0, 0.0, 1.0): 2 * p - 1,
-    }
-    for A, value in expected.items():
-        assert loss_of(data, A, 0.0)(theta, 2)[0] == pytest.approx(value, rel=1e-6)
 
 
 @pytest.mark.filterwarnings("ignore")  # the other library's own imports warn
@@ -86,18 +60,6 @@ def test_loss_agrees_with_aif360(A: tuple[float, float, float]) -> None:
     for seed in range(5):
         theta = start(data, 4, seed)
         assert ours(theta, 4)[0] == pytest.approx(theirs(theta), rel=1e-9)
-
-
-@pytest.mark.parametrize("A", WEIGHTS)
-def test_gradient_agrees_with_differences(A: tuple[float, float, float]) -> None:
-    data = example_table(60)
-    loss, theta = loss_of(data, A, 1e-2), start(data, 3, 0)
-    step = 1e-6
-    differences = [
-        (loss(theta + step * unit, 3)[0] - loss(theta - step * unit, 3)[0]) / (2 * step)
-        for unit in np.eye(len(theta))
-    ]
-    np.testing.assert_allclose(loss(theta, 3)[1], differences, rtol=1e-5, atol=1e-7)
 
 
 @pytest.mark.filterwarnings("ignore")  # the other library's own imports warn

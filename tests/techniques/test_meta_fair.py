@@ -1,7 +1,5 @@
 """Thresholds per group under a bound on the ratio of rates, against linear programs and brute force."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 from typing import Any
 
@@ -47,29 +45,6 @@ def solved(probabilities: list[np.ndarray], constraint: Any, tau: float) -> list
 
 # Six rows of one group, by hand
 HAND = np.array([0.4, 0.9, 0.7, 0.4, 0.1, 0.9])
-
-
-def test_levels_by_hand() -> None:
-    levels = Levels.of(HAND)
-    np.testing.assert_allclose(levels.probability, [0.9, 0.7, 0.4, 0.1])
-    np.testing.assert_allclose(levels.share, [0, 2 / 6, 3 / 6, 5 / 6, 1])
-    np.testing.assert_allclose(levels.gain, [0, 1.6, 2.0, 1.6, 0.8])
-    assert levels.most_accurate == pytest.approx(0.5)
-    np.testing.assert_allclose(levels.rates("statistical_rate"), [2 / 6, 3 / 6, 5 / 6, 1])
-    np.testing.assert_allclose(levels.rates("false_discovery_rate"), [0.1, 0.5 / 3, 1.7 / 5, 2.6 / 6])
-
-
-def test_rules_by_hand() -> None:
-    levels = Levels.of(HAND)
-    for share, threshold, lot in (
-        (0, 0.9, 0),
-        (1 / 6, 0.9, 0.5),
-        (3 / 6, 0.4, 0),
-        (4 / 6, 0.4, 0.5),
-        (1, 0.1, 1),
-    ):
-        assert levels.rule(share) == pytest.approx((threshold, lot))
-        assert chances(HAND, share).mean() == pytest.approx(share)
 
 
 def test_bounds_of_the_false_discovery_rate_by_hand() -> None:

@@ -1,7 +1,5 @@
 """A new technique starts from a file that works, under a name that harms nobody."""
 
-from __future__ import annotations
-
 import subprocess
 import sys
 from pathlib import Path

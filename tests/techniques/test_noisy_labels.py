@@ -1,7 +1,5 @@
 """Doubtful labels count both ways, and the corrected loss is unbiased: with exact scores nothing is lost."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

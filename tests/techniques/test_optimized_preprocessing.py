@@ -1,7 +1,5 @@
 """Optimized pre-processing finds the mapping of Calmon et al. (2017) and carries it out."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 from hypothesis import given

@@ -1,14 +1,12 @@
 """Prejudice-free representations keep the columns that do not tell the group."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 
 from benchmark.conformance import example_table
 from benchmark.errors import TechniqueError
 from benchmark.techniques.encoding import Encoding
-from benchmark.techniques.pfr import _auc, audit
+from benchmark.techniques.pfr import audit
 from tests.helpers.tables import table
 from tests.helpers.techniques import prepare
 
@@ -38,12 +36,6 @@ def test_columns_go_until_the_group_is_told_no_better_than_allowed(
     assert prepared.features == kept
     assert prepared.table is TOLD
     assert prepared.transform is None
-
-
-def test_auc_by_hand() -> None:
-    # Deprived weights 1, 0 and 2 at scores 0, 1 and 2; favored weights 2, 1 and 1: of 12 pairs the deprived
-    # row is above in 2 × (2 + 1) and ties in 1 × 2 + 2 × 1.
-    assert _auc(np.array([0.0, 1, 2]), np.array([[2, 1], [1, 0], [1, 2]])) == pytest.approx((6 + 2) / 12)
 
 
 def test_audit_agrees_with_another_logistic_regression() -> None:

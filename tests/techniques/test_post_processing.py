@@ -1,7 +1,5 @@
 """Post-processing techniques find the optimum that their papers define, and decide by it."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from itertools import pairwise, product
 from typing import Any
@@ -115,22 +113,6 @@ def counts_of(rows: Scored) -> np.ndarray:
     return counts
 
 
-def test_equalized_odds_by_hand() -> None:
-    # Rates (false, true positive) of (.2, .8) and (.4, .6): what the worse group has is the best in common.
-    # The better one comes down to it with a and b for which .8 a + .2 b = .4 and .2 a + .8 b = .6.
-    counts = np.array([[[8, 2], [2, 8]], [[6, 4], [4, 6]]])
-    for objective in ("accuracy", "balanced_accuracy"):
-        found = derived_predictor(counts, objective)  # type: ignore[arg-type]
-        np.testing.assert_allclose(found, [[1 / 3, 2 / 3], [0, 1]], atol=1e-9)
-
-
-def test_equalized_odds_may_answer_all_alike_where_that_is_most_accurate() -> None:
-    counts = np.array([[[80, 10], [5, 5]], [[80, 10], [5, 5]]])
-    np.testing.assert_allclose(derived_predictor(counts, "accuracy"), np.zeros((2, 2)), atol=1e-9)
-    balanced = derived_predictor(counts, "balanced_accuracy")
-    np.testing.assert_allclose(balanced, [[0, 1], [0, 1]], atol=1e-9)
-
-
 @pytest.mark.parametrize("objective", ["accuracy", "balanced_accuracy"])
 def test_equalized_odds_equalises_and_nothing_equal_is_better(objective: Any) -> None:
     rng = np.random.default_rng(0)
@@ -180,13 +162,6 @@ def test_equalized_odds_decides_by_its_probabilities() -> None:
 # ---- calibrated equalized odds
 
 
-def test_calibrated_equalized_odds_by_hand() -> None:
-    # Every cost is .2 for the favored and .4 for the deprived; the constant score 1/2 costs .5.
-    rows = scored([0, 0, 0, 0, 1, 1], [1, 1, 0, 0, 1, 0], [0.9, 0.7, 0.3, 0.1, 0.6, 0.4])
-    for cost in ("fnr", "fpr", "weighted"):
-        np.testing.assert_allclose(mixing_rates(rows, cost), [2 / 3, 0])  # type: ignore[arg-type]
-
-
 def test_calibrated_equalized_odds_where_the_costs_cannot_meet() -> None:
     # False negative rates .1 and .9: at the base rate of 1/2 the favored come to .5 only.
     rows = scored([0, 0, 1, 1], [1, 0, 1, 0], [0.9, 0.4, 0.1, 0.1])
@@ -226,21 +201,6 @@ def test_calibrated_equalized_odds_judges_the_drawn_by_the_base_rate() -> None:
 
 
 # ---- reject option
-
-
-def test_reject_option_by_hand() -> None:
-    # Of the thresholds .01, .5 and .99, with six margins each, (.5, .1) is the first pair without error.
-    rows = scored([0, 0, 1, 1], [1, 0, 1, 0], [0.72, 0.58, 0.42, 0.28])
-    assert critical_region(rows, 0.0, 3, 6) == (0.5, 0.1)
-    adjust = adjusted("reject_option", rows, bound=0.0, thresholds=3, margins=6)
-    test = scored([0, 0, 0, 1, 1, 1], [0] * 6, [0.61, 0.59, 0.41, 0.59, 0.41, 0.39])
-    np.testing.assert_array_equal(adjust(test), [True, False, False, True, True, False])
-
-
-def test_reject_option_comes_near_a_bound_that_it_cannot_meet() -> None:
-    # At a threshold of .01 half of the favored and all of the deprived are above, whatever the margin.
-    rows = scored([0, 0, 1, 1], [1, 0, 1, 0], [0.8, 0.0, 0.9, 0.9])
-    assert critical_region(rows, 0.1, 1, 5) == (0.01, 0.0)
 
 
 def grid_search(rows: Scored, bound: float, thresholds: int, margins: int) -> tuple[float, float]:
@@ -309,13 +269,6 @@ def test_threshold_optimizer_is_that_of_fairlearn(constraint: str, objective: st
     np.testing.assert_array_equal(answer, expected == 1)
 
 
-def test_threshold_optimizer_gives_each_group_its_threshold() -> None:
-    rows = scored([0, 0, 1, 1], [1, 0, 1, 0], [0.8, 0.6, 0.4, 0.2])
-    adjust = adjusted("threshold_optimizer", rows)
-    test = scored([0, 0, 0, 1, 1, 1], [0] * 6, [0.9, 0.75, 0.65, 0.5, 0.35, 0.25])
-    np.testing.assert_array_equal(adjust(test), [True, True, False, True, True, False])
-
-
 # ---- randomised threshold optimizer
 
 
@@ -326,16 +279,6 @@ def mean_rates(scores: list[np.ndarray], thresholds: np.ndarray, gamma: float) -
 def groups_of_scores(seed: int, sizes: tuple[int, ...]) -> list[np.ndarray]:
     rng = np.random.default_rng(seed)
     return [rng.normal(0.4 - 0.3 * k, 0.4, size).clip(-1, 1).round(2) for k, size in enumerate(sizes)]
-
-
-def test_randomized_thresholds_by_hand() -> None:
-    # With gamma = 1 a row's h is f - t: .5 - t and 0 + t meet at t = 1/4, and are .1 apart at t = 1/5.
-    pair = [np.array([0.5]), np.array([0.0])]
-    np.testing.assert_allclose(parity_thresholds(pair, 0.0, 1.0), [0.25, -0.25], atol=1e-7)
-    np.testing.assert_allclose(parity_thresholds(pair, 0.1, 1.0), [0.2, -0.2], atol=1e-7)
-    # Whoever has three times the rows moves a third as far.
-    triple = [np.array([0.4] * 3), np.array([0.0])]
-    np.testing.assert_allclose(parity_thresholds(triple, 0.0, 1.0), [0.1, -0.3], atol=1e-7)
 
 
 def test_randomized_thresholds_stay_where_the_bound_is_met() -> None:

@@ -1,7 +1,5 @@
 """The prejudice remover: its objective, its derivatives, its optimum, and what eta does."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np
@@ -66,18 +64,6 @@ def test_the_objective_is_the_one_of_the_paper() -> None:
     probability = 1 / (1 + np.exp(-(X * own).sum(axis=1)))
     expected = mean_loss(probability, data) + 3.0 * prejudice_index(probability, data) + 0.05 * theta @ theta
     assert objective(data, 3.0, ridge=0.1).value(theta) == pytest.approx(expected, rel=1e-12)
-
-
-@pytest.mark.parametrize("eta", [0.0, 0.5, 20.0])
-def test_the_gradient_is_the_derivative(eta: float) -> None:
-    loss, h = objective(example_table(80), eta, ridge=0.1), 1e-6
-    theta = np.random.default_rng(0).normal(size=2 * loss.designs[0].encoding.matrix.shape[1])
-    gradient, hessian = loss.expansion(theta)
-    for i, unit in enumerate(np.eye(len(theta))):
-        change = loss.value(theta + h * unit) - loss.value(theta - h * unit)
-        assert gradient[i] == pytest.approx(change / (2 * h), abs=1e-8)
-    np.testing.assert_allclose(hessian, hessian.T, atol=1e-12)
-    assert np.linalg.eigvalsh(hessian).min() > 0.09  # the ridge's part is always left
 
 
 def test_without_the_index_it_is_logistic_regression_of_each_group() -> None:

@@ -1,10 +1,6 @@
 """Techniques are found by name, wherever they come from."""
 
-from __future__ import annotations
-
 import ast
-import os
-import shutil
 import subprocess
 import sys
 from pathlib import Path
@@ -14,7 +10,6 @@ import pytest
 
 from benchmark import registry
 from benchmark.bias import list_bias_kinds
-from benchmark.cli.new_technique import write_skeleton
 from benchmark.conformance import example_table
 from benchmark.errors import PluginError, TechniqueError, UnknownNameError
 from benchmark.metrics import get_metric, list_metrics
@@ -254,37 +249,6 @@ def test_an_installed_package_adds_techniques_and_a_broken_one_is_left_out_with_
     )
     assert answer.stdout.strip().split(",") == sorted([*declared_names(), "first_rows"])
     assert "The technique 'first_rows' of broken is left out: OSError: broken" in answer.stderr
-
-
-@pytest.mark.nightly
-def test_a_technique_of_our_own_is_one_file(tmp_path: Path) -> None:
-    """Beside its test: nothing else lists it, and the documentation site has a page of it."""
-    for name in ("benchmark", "website"):
-        shutil.copytree(ROOT / name, tmp_path / name, ignore=shutil.ignore_patterns("__pycache__"))
-    write_skeleton("one_of_our_own", "pre", tmp_path / "benchmark" / "techniques")
-    code = (
-        "from pathlib import Path\n"
-        "from benchmark.techniques import get_technique, list_techniques\n"
-        "from benchmark.conformance import check_technique\n"
-        "from website.technique_pages import technique_pages\n"
-        "print(','.join(list_techniques()))\n"
-        "found = {result.status for result in check_technique(get_technique('one_of_our_own'))}\n"
-        "print(found <= {'passed', 'not applicable'})\n"
-        "pages = technique_pages(Path('docs/techniques'))\n"
-        "print('(one_of_our_own.md)' in pages['README.md'], pages['one_of_our_own.md'].splitlines()[0])\n"
-    )
-    run = subprocess.run(
-        [sys.executable, "-c", code],
-        cwd=tmp_path,
-        env={**os.environ, "PYTHONPATH": str(tmp_path)},
-        capture_output=True,
-        text=True,
-        check=True,
-    )
-    listed, checked, shown = run.stdout.splitlines()
-    assert listed.split(",") == sorted([*declared_names(), "one_of_our_own"])
-    assert checked == "True"
-    assert shown == "True # One of our own"
 
 
 def test_a_broken_built_in_module_is_an_error_every_time(

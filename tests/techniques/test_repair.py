@@ -1,7 +1,5 @@
 """Repair brings the groups' distributions together as Feldman et al. (2015) define."""
 
-from __future__ import annotations
-
 from itertools import pairwise
 from typing import Any
 

@@ -1,7 +1,5 @@
 """Weights by what is told put the boundary back where the bias found it, and stay finite at the edges."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

@@ -1,7 +1,5 @@
 """SMOTE and Fair-SMOTE make up the rows that their papers define."""
 
-from __future__ import annotations
-
 from collections import Counter
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Zafar's fairness constraints, and the logistic regression that both of his classifiers share."""
 
-from __future__ import annotations
-
 import pickle
 from typing import Any
 
@@ -139,18 +137,6 @@ def test_the_hidden_sensitive_feature_is_no_feature() -> None:
     np.testing.assert_array_equal(predictor.predict_score(data), predictor.predict_score(moved))  # type: ignore[misc]
     visible = fitted(data)
     assert not np.array_equal(visible.predict_score(data), visible.predict_score(moved))  # type: ignore[misc]
-
-
-def test_the_gradient_and_the_hessian_are_the_derivatives() -> None:
-    design = designed(example_table(80))
-    theta, h = np.random.default_rng(0).normal(size=len(design.covariance)), 1e-6
-    loss = LogisticLoss(design, 0.1, anchor=np.ones_like(theta), pull=0.3)
-    gradient, hessian = loss.expansion(theta)
-    for i, unit in enumerate(np.eye(len(theta))):
-        low, high = theta - h * unit, theta + h * unit
-        assert gradient[i] == pytest.approx((loss.value(high) - loss.value(low)) / (2 * h), abs=1e-8)
-        change = (loss.expansion(high)[0] - loss.expansion(low)[0]) / (2 * h)
-        np.testing.assert_allclose(hessian[i], change, atol=1e-7)
 
 
 @pytest.mark.parametrize("seed", SEEDS)

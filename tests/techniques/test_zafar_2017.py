@@ -1,7 +1,5 @@
 """Zafar's constraints on misclassification rates."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np
