@@ -15,7 +15,9 @@ FINDINGS = sorted(RESULTS.glob("*/FINDINGS.md"))
 
 # Resampling of every pair of learners, a hundred thousand draws for each comparison with people's bias, and
 # exact intervals over all sources.
-LONG = dict.fromkeys(("learners", "real_bias", "sources", "suite", "told"), pytest.mark.nightly)
+LONG = dict.fromkeys(
+    ("blum_stangl", "fairness_cost", "learners", "real_bias", "sources", "suite", "told"), pytest.mark.nightly
+)
 
 
 @pytest.mark.slow

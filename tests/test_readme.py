@@ -136,7 +136,7 @@ def type_blocks(folder: Path, of: Callable[[str], str], type_block: Callable[...
     assert [name for name in made if not (folder / name).exists()] == []
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 def test_blocks_of_commands_work_in_their_order_without_data(
     here: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

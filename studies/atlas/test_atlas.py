@@ -28,7 +28,8 @@ def text(page: Path = atlas.FINDINGS) -> str:
     return re.sub(r"\s+", " ", page.read_text(encoding="utf-8"))
 
 
-@pytest.mark.parametrize("dose", [DOSE, pytest.param(None, marks=pytest.mark.nightly)])
+@pytest.mark.nightly
+@pytest.mark.parametrize("dose", [DOSE, None])
 def test_the_committed_recommenders_follow_from_the_committed_means(dose: float | None) -> None:
     """At the dose of claims those to restore that the findings name; by night all of them."""
     committed = pd.read_csv(atlas.FOLDER / RECOMMENDERS).set_index(PLACE)

@@ -51,6 +51,7 @@ def test_verdicts_are_those_of_the_rules(fields: dict[str, float], verdict: str)
     assert replace(own, **fields).verdict == verdict
 
 
+@pytest.mark.nightly
 def test_the_first_sentence_counts_every_comparison_once() -> None:
     found = {planted: list(real_bias.comparisons(planted=planted)) for planted in (True, False)}
     assert (len(found[True]), len(found[False])) == (24, 10)
@@ -81,6 +82,7 @@ def test_no_verdict_hangs_on_which_resamples_are_drawn() -> None:
             assert away < 0 or abs(own.low) > real_bias.SURE * own.error
 
 
+@pytest.mark.nightly
 def test_intervals_are_over_single_folds() -> None:
     """The corrected rule's intervals are wider: a fold varies more than the mean of three."""
     for planted in (True, False):

@@ -221,7 +221,7 @@ def test_boosting_is_told_apart_by_each_measure() -> None:
     both = Study(pd.concat([study.frame, boosting], ignore_index=True))
     assert "they are not shown to agree more: .000 [" in told.boosted(both)
     assert "They end farther: -" in told.boosted(both)
-    assert told.hindsight(both)[0] == "reweighing"
+    assert told.hindsight(both) == "reweighing"
 
 
 def test_people_are_told_by_file() -> None:

@@ -44,7 +44,7 @@ def test_choices_change_the_sentence_and_the_dots(page: Page, address: str) -> N
     assert "try massaging." in page.inner_text("#answer")
     page.select_option("#bias", "selection")
     assert "try reweighing." in page.inner_text("#answer")
-    assert page.locator("#dots .dot").count() == 12
+    assert page.locator("#dots .dot").count() == 9
     page.select_option("#technique", "drop_sensitive")
     assert "leaving the group out" in page.inner_text("#dots-told")
 

@@ -12,7 +12,7 @@ from benchmark.cli import main
 from benchmark.conformance import METRIC_CHECKS, check_metric
 from benchmark.experiment.export import failures_frame
 from benchmark.experiment.store import CellResult, MetricValue
-from benchmark.metrics import Metric, UndefinedMetricError, evaluate, get_metric, list_metrics
+from benchmark.metrics import Metric, UndefinedMetricError, evaluate, get_metric, list_families, list_metrics
 from tests.helpers.metric_properties import NOT_MIRRORED, NOT_WEIGHTED
 
 FILE = '''"""A metric of a user's own."""
@@ -26,7 +26,14 @@ def {name}(deprived, favored):
 '''
 
 
-@pytest.mark.parametrize("name", list_metrics())
+# One of each family by day.
+DAILY = {names[0] for names in list_families().values()}
+
+
+@pytest.mark.parametrize(
+    "name",
+    [pytest.param(name, marks=() if name in DAILY else pytest.mark.nightly) for name in list_metrics()],
+)
 def test_shipped_metrics_pass(name: str) -> None:
     found = check_metric(get_metric(name))
     assert [result for result in found if result.status == "failed"] == []
