@@ -204,6 +204,13 @@ def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, in_this_process: None)
     return tmp_path
 
 
+@pytest.fixture
+def unread(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Leave out the answer at the end of a command that runs, which takes as long as a small run."""
+    monkeypatch.setattr("benchmark.facts.first_facts", lambda *_: None)
+    monkeypatch.setattr("benchmark.wording.answer_text", lambda *_, **__: "")
+
+
 def _folder(variable: str) -> Path:
     value = os.environ.get(variable)
     if not value:

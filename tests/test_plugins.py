@@ -139,6 +139,7 @@ def prepared(file: Path, *plugins: Path) -> PreparedExperiment:
 # --------------------------------------------------------------------------------------- how they are found
 
 
+@pytest.mark.usefixtures("unread")
 def test_an_experiment_file_names_its_plugins(
     tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:

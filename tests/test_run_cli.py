@@ -61,12 +61,6 @@ def _wide(here: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("COLUMNS", "200")
 
 
-@pytest.fixture
-def unread(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Leave out the tables that a run prints at its end, where it is not about them."""
-    monkeypatch.setattr("benchmark.wording.answer_text", lambda *_, **__: "")
-
-
 def run(name: str = "first", *more: str, other: str = "massaging", seed: int = 3, output: str = "out") -> int:
     Path(f"{name}.toml").write_text(experiment(name, other, seed))
     words = ["run", "--experiment", f"{name}.toml", "--offline", "--no-figures", "--output", output]

@@ -14,6 +14,8 @@ from benchmark.errors import BetabenchError
 from benchmark.experiment import engine
 from benchmark.experiment.expand import lite, narrow
 from benchmark.experiment.plan import Experiment
+from benchmark.report.statistics_files import write_statistics
+from benchmark.runs.analysis import folder_statistics
 from benchmark.runs.finished import read_frames
 from benchmark.runs.manifest import Manifest
 from tests.helpers.engines import InProcess
@@ -40,7 +42,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
         patch.chdir(output)
         patch.setattr(engine, "LocalEngine", InProcess)
         run = benchmark.run(Experiment(**DOSED), output=output, figures=False, progress=False)
-        run.report(figures=False)
+        write_statistics(output / "statistics", folder_statistics(output), figures=False)
         yield run.folder
 
 

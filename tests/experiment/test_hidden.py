@@ -15,11 +15,10 @@ from benchmark.experiment import engine
 from benchmark.experiment.draws import draw_splits, split_rows
 from benchmark.experiment.expand import expand, lite, narrow
 from benchmark.experiment.export import decisions_frame
-from benchmark.experiment.keys import planned_cells
 from benchmark.experiment.plan import Block, Experiment
 from benchmark.experiment.prepared import PreparedExperiment
-from benchmark.experiment.scoring import unpack
-from benchmark.experiment.store import Store
+from benchmark.report.statistics_files import write_statistics
+from benchmark.runs.analysis import folder_statistics
 from benchmark.runs.finished import read_frames
 from tests.helpers.engines import InProcess
 from tests.helpers.protocol import computed, keys, made
@@ -118,45 +117,6 @@ def test_whom_a_hidden_selection_leaves_out_is_counted_nowhere() -> None:
 # ------------------------------------------------------------------------------------------ what is compared
 
 
-def test_decisions_are_counted_beside_both_clean_models(tmp_path: Path) -> None:
-    """By the hidden labels beside the model on hidden rows, by the true ones beside that on true rows."""
-    fields: dict[str, Any] = {"metrics": ["paper", "auc"]}  # so that answers are kept
-    of = prepared(hidden=[0, 0.1], techniques=["none", "reweighing", "prejudice_remover"], **fields)
-    data = of.datasets["german"]
-    outcome = computed(of, tmp_path / "a.sqlite")
-    accepted: dict[Any, np.ndarray] = {}
-    truth: dict[Any, Any] = {}
-    with Store(tmp_path / "a.sqlite") as store:
-        for block, cells in planned_cells(of):
-            (fold,) = draw_splits(data, block)
-            bias = hidden_name(block.bias, block.hidden)
-            truth[bias, block.repetition] = {test: own.truth for test, own in fold.tests.items()}
-            for cell in cells:
-                (packed,) = (found.rows for found in store.read([cell.key], predictions=True))
-                n_rows = {(0, ORIGINAL): len(fold.tests[ORIGINAL].truth)}
-                place = bias, block.level, block.repetition, cell.classifier, cell.technique
-                accepted[place] = unpack(packed, n_rows)[0, ORIGINAL].predicted
-    frame = decisions_frame(outcome.cells, of.experiment.tests)
-    assert set(frame["test"]) == {ORIGINAL, TRUTH}
-    assert len(frame) == 2 * len(accepted)
-    for row in frame.itertuples(index=False):
-        where = row.repetition, row.classifier
-        untreated = data.entry.baseline
-        tests = truth[row.bias, row.repetition]
-        people = tests.get(row.test, tests[ORIGINAL])
-        bits = [
-            ~people.deprived,
-            people.y,
-            accepted["label" if row.test == TRUTH else row.bias, 0.0, *where, untreated],
-            accepted[row.bias, row.level, *where, untreated],
-            accepted[row.bias, row.level, *where, row.technique],
-        ]
-        for i, name in enumerate(DECISION_COUNTS):
-            wanted = [i >> shift & 1 for shift in (4, 3, 2, 1, 0)]
-            same = np.all([own == bit for own, bit in zip(bits, wanted, strict=True)], axis=0)
-            assert same.sum() == getattr(row, name)
-
-
 def test_without_hidden_bias_it_is_the_same_experiment(tmp_path: Path) -> None:
     plain, hiding = prepared(), prepared(**HIDING)
     assert keys(plain).items() <= keys(hiding).items()
@@ -186,7 +146,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
         # Of Ricci's deprived group .3 have the favorable label.
         asked = {**GIVEN, "datasets": ["german", "ricci"], "hidden": [0, 0.15, 0.4]}
         run = benchmark.run(Experiment(**asked), output=output, figures=False, progress=False)
-        run.report(figures=False)
+        write_statistics(output / "statistics", folder_statistics(output), figures=False)
         yield run.folder
 
 

@@ -229,7 +229,7 @@ def test_a_store_that_was_killed_while_it_wrote_is_left_as_it_is(tmp_path: Path)
 
 
 @pytest.fixture
-def quick(here: Path) -> Path:
+def quick(here: Path, unread: None) -> Path:
     """Return the experiment's file in an empty folder."""
     file = here / "parts.toml"
     file.write_text(EXPERIMENT)

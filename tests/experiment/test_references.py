@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from benchmark.columns import DECISION_COUNTS, ORIGINAL
+from benchmark.columns import DECISION_COUNTS, ORIGINAL, TRUTH, hidden_name, parted_name
 from benchmark.errors import ExperimentError
 from benchmark.experiment.draws import draw_splits
 from benchmark.experiment.expand import expand
@@ -47,38 +47,44 @@ def prepared(**fields: Any) -> PreparedExperiment:
         {"bias": {"name": "m", "steps": [{"kind": "measurement", "column": "checking_account"}]}},
         {"train": "network", "metrics": ["paper", "restoration", "auc"]},
         {"train": "network", "holdout": None, "metrics": ["paper", "restoration", "auc"], "bias": None},
+        # By the hidden labels beside the model on hidden rows, by the true ones beside that on true rows.
+        {"betas": [], "doses": [0.05, 0.1], "hidden": [0, 0.1], "repetitions": 1},
     ],
 )
 def test_counts_are_those_of_the_decisions(fields: dict[str, Any], tmp_path: Path) -> None:
     # A metric of scores keeps the decisions of all rows in the store.
     of = prepared(**{"metrics": ["paper", "auc"], "betas": [0.0, 0.6], **fields})
-    data = of.datasets["german"]
+    data, tests = of.datasets["german"], of.experiment.tests
     outcome = computed(of, tmp_path / "a.sqlite")
     accepted: dict[Any, np.ndarray] = {}
-    truth = {}
+    truth: dict[Any, Any] = {}
     with Store(tmp_path / "a.sqlite") as store:
         for block, cells in planned_cells(of):
             folds = list(draw_splits(data, block))
+            bias = hidden_name(block.bias, block.hidden)
             n_rows = {(i, ORIGINAL): len(fold.tests[ORIGINAL].truth) for i, fold in enumerate(folds)}
+            for i, fold in enumerate(folds):
+                truth[bias, block.repetition, i] = {test: own.truth for test, own in fold.tests.items()}
             for cell in cells:
                 (packed,) = (found.rows for found in store.read([cell.key], predictions=True))
                 for (i, _), answers in unpack(packed, n_rows).items():
-                    place = block.level, block.repetition, i, cell.classifier, cell.technique
+                    place = bias, block.level, block.repetition, i, cell.classifier, cell.technique
                     accepted[place] = answers.predicted
-                    truth[block.repetition, i] = folds[i].tests[ORIGINAL].truth
-    frame = decisions_frame(outcome.cells)
-    assert len(frame) == len(accepted)
+    frame = decisions_frame(outcome.cells, tests)
+    assert set(frame["test"]) == set(tests)
+    assert len(frame) == len(tests) * len(accepted)
     for row in frame.itertuples(index=False):
         where = row.repetition, row.fold, row.classifier
         untreated = data.entry.baseline
-        people = truth[row.repetition, row.fold]
-        favored = ~np.isin(people.groups, people.schema.deprived_codes)
+        people = truth[row.bias, row.repetition, row.fold]
+        people = people.get(row.test, people[ORIGINAL])
+        clean = parted_name(row.bias)[0] if row.test == TRUTH else row.bias
         bits = [
-            favored,
+            ~people.deprived,
             people.y,
-            accepted[0.0, *where, untreated],
-            accepted[row.level, *where, untreated],
-            accepted[row.level, *where, row.technique],
+            accepted[clean, 0.0, *where, untreated],
+            accepted[row.bias, row.level, *where, untreated],
+            accepted[row.bias, row.level, *where, row.technique],
         ]
         for i, name in enumerate(DECISION_COUNTS):
             wanted = [i >> shift & 1 for shift in (4, 3, 2, 1, 0)]
