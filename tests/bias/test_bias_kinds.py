@@ -19,8 +19,6 @@ from benchmark.experiment.prepare import embedded_network_path, prepare_experime
 from benchmark.network.bif import read_bif
 from benchmark.network.model import Network, group_rates
 
-AGAINST = ["cpt", "label", "selection"]
-"""Kinds that take the favorable outcome from the deprived group."""
 KINDS = ["cpt", "label", "proxy", "selection"]
 EDITS = (BiasEdit("sex", "2"),)
 
@@ -49,15 +47,6 @@ def test_what_is_built_in() -> None:
     assert len(list_bias_kinds()) >= 14
     with pytest.raises(UnknownNameError, match="did you mean 'label'"):
         make_bias("labels")
-
-
-@pytest.mark.parametrize("name", AGAINST)
-def test_nothing_is_planted_at_zero_and_everything_at_one(network: Network, name: str) -> None:
-    before = drawn(network, "cpt", 0.0)
-    after = drawn(network, name, 0.0)
-    np.testing.assert_allclose(rates(after), rates(before), atol=0.01)
-    _, deprived = rates(drawn(network, name, 1.0))
-    assert deprived == 0.0
 
 
 def test_label_bias_changes_labels_of_the_deprived_and_nothing_else(network: Network) -> None:

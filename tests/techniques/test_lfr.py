@@ -62,6 +62,18 @@ def test_loss_agrees_with_aif360(A: tuple[float, float, float]) -> None:
         assert ours(theta, 4)[0] == pytest.approx(theirs(theta), rel=1e-9)
 
 
+@pytest.mark.parametrize("A", WEIGHTS)
+def test_gradient_agrees_with_differences(A: tuple[float, float, float]) -> None:
+    data = example_table(60)
+    loss, theta = loss_of(data, A, 1e-2), start(data, 3, 0)
+    step = 1e-6
+    differences = [
+        (loss(theta + step * unit, 3)[0] - loss(theta - step * unit, 3)[0]) / (2 * step)
+        for unit in np.eye(len(theta))
+    ]
+    np.testing.assert_allclose(loss(theta, 3)[1], differences, rtol=1e-5, atol=1e-7)
+
+
 @pytest.mark.filterwarnings("ignore")  # the other library's own imports warn
 @pytest.mark.parametrize("seed", [0])
 def test_minimum_is_not_above_that_of_aif360s_search(seed: int) -> None:
