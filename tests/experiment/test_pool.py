@@ -17,6 +17,7 @@ import pytest
 from benchmark.errors import ExperimentError
 from benchmark.experiment import pool
 from benchmark.experiment.pool import Failure, Finished, Limits, Pool, Task
+from tests.helpers.marks import nightly_but
 from tests.helpers.pool import Handler, by_block, run_tasks
 
 posix = pytest.mark.skipif(not hasattr(os, "fork"), reason="needs fork")
@@ -142,7 +143,7 @@ def test_what_is_finished_is_delivered_when_ctrl_c_comes_before_its_time() -> No
     assert nothing_is_left()
 
 
-@pytest.mark.parametrize("hoard", ["hoard", "let others hoard"])
+@pytest.mark.parametrize("hoard", nightly_but("let others hoard", ["hoard", "let others hoard"]))
 def test_a_cell_that_eats_memory_is_cut_off_at_the_limit_and_the_rest_goes_on(hoard: str) -> None:
     results = run([Task(0, (1, "hold a little", hoard, 2)), Task(1, (7,))], memory_limit=300)
     failure = results[0][2]

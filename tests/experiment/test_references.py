@@ -14,6 +14,7 @@ from benchmark.experiment.export import decisions_frame
 from benchmark.experiment.keys import planned_cells
 from benchmark.experiment.plan import Experiment, Shard
 from benchmark.experiment.prepared import PreparedExperiment
+from benchmark.experiment.run import Outcome
 from benchmark.experiment.scoring import unpack
 from benchmark.experiment.store import Store
 from benchmark.metrics.restoration import RESTORATION
@@ -118,7 +119,7 @@ def test_a_baseline_gives_nothing_back_and_is_the_clean_model_at_0() -> None:
 
 
 def test_shards_in_any_order_give_the_same(tmp_path: Path) -> None:
-    of, path = prepared(), tmp_path / "a.sqlite"
+    of, path = prepared(betas=[0.0, 0.6]), tmp_path / "a.sqlite"
     whole = computed(of)
     for number in (3, 1, 2):
         computed(of, path, shard=Shard(number, 3))
@@ -130,22 +131,24 @@ def test_shards_in_any_order_give_the_same(tmp_path: Path) -> None:
 
 def test_what_is_stored_is_computed_again_only_where_the_reference_changes(tmp_path: Path) -> None:
     path = tmp_path / "a.sqlite"
-    cells = computed(prepared(), path).computed
-    assert cells == 2 * 3 * 8
-    assert computed(prepared(), path).computed == 0
-    again = computed(prepared(metrics=["paper", "f1_score_difference"]), path)
-    assert again.computed == 0
-    assert {m.metric for m in again.cells[0].metrics} > {"agreement", "f1_score_difference"}
+
+    def again(**fields: Any) -> Outcome:
+        return computed(prepared(**{"betas": [0.0, 0.6], **fields}), path)
+
+    assert again().computed == 2 * 2 * 8
+    assert again().computed == 0
+    other = again(metrics=["paper", "f1_score_difference"])
+    assert other.computed == 0
+    assert {m.metric for m in other.cells[0].metrics} > {"agreement", "f1_score_difference"}
     # Their counts were kept.
-    more = computed(prepared(metrics=["paper", "restoration"]), path)
+    more = again(metrics=["paper", "restoration"])
     assert more.computed == 0
     assert {m.metric for m in more.cells[0].metrics} > set(RESTORATION)
     # Without level 0 no decisions are compared: nothing is computed, and nothing is lost.
-    assert computed(prepared(betas=[0.3, 0.6]), path).computed == 0
-    assert computed(prepared(), path).computed == 0
+    assert again(betas=[0.6]).computed == 0
+    assert again().computed == 0
     # Compared with another learner, only what has decisions beside other models is computed.
-    other = computed(prepared(baseline="none", techniques=["none", "reweighing"]), path)
-    assert other.computed == 0
+    assert again(baseline="none", techniques=["none", "reweighing"]).computed == 0
 
 
 @pytest.mark.parametrize(

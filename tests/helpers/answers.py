@@ -1,7 +1,5 @@
 """Answers of one dataset from values that are written down by hand."""
 
-from __future__ import annotations
-
 import itertools
 import math
 from collections.abc import Callable, Mapping, Sequence

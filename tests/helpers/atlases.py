@@ -1,7 +1,5 @@
 """Made-up tables of an atlas in worlds whose truth is known."""
 
-from __future__ import annotations
-
 import itertools
 import json
 from collections.abc import Callable

@@ -1,7 +1,5 @@
 """Audits whose columns are given as keywords."""
 
-from __future__ import annotations
-
 from dataclasses import fields
 from typing import Any
 

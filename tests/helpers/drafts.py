@@ -1,7 +1,5 @@
 """Drafts of made-up files, each with the dataset of its card."""
 
-from __future__ import annotations
-
 import random
 from collections.abc import Callable, Sequence
 from pathlib import Path

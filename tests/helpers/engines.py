@@ -1,7 +1,5 @@
 """Where cells are computed in tests."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterator, Sequence
 from typing import Self
 

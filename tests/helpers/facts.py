@@ -1,7 +1,5 @@
 """Small facts that are made by hand: one dataset, two techniques, and a part of each kind."""
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import Any
 

@@ -1,7 +1,5 @@
 """Questions about drawn figures, answered by the renderer."""
 
-from __future__ import annotations
-
 import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.axis import Axis

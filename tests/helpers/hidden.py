@@ -1,7 +1,5 @@
 """A made-up table of hidden bias: none of its numbers was measured."""
 
-from __future__ import annotations
-
 import itertools
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """Tables of LaTeX, read again."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Sequence
 

@@ -1,7 +1,5 @@
 """Loops that numba compiles, which takes half a minute in a fresh clone."""
 
-from __future__ import annotations
-
 import warnings
 
 from benchmark.estimator.fair_classifier import FairClassifier

@@ -1,7 +1,5 @@
 """Made-up files of 2,000 people that may be misread, each the same whenever it is made."""
 
-from __future__ import annotations
-
 import random
 from collections.abc import Callable
 from pathlib import Path

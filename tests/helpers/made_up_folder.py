@@ -1,7 +1,5 @@
 """A made-up folder of a finished run, with names that would break a careless page."""
 
-from __future__ import annotations
-
 import itertools
 import json
 from collections.abc import Mapping

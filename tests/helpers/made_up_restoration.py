@@ -1,7 +1,5 @@
 """Statistics with made-up shares of people, each told by the place of a technique in its run."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from dataclasses import replace
 

@@ -1,7 +1,5 @@
 """Small results whose statistics can be told by hand."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 

@@ -1,7 +1,5 @@
 """Made-up runs of realistic size and shape."""
 
-from __future__ import annotations
-
 import itertools
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace

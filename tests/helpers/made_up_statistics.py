@@ -1,7 +1,5 @@
 """Statistics of made-up runs."""
 
-from __future__ import annotations
-
 import itertools
 from functools import cache
 

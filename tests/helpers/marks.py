@@ -1,7 +1,5 @@
 """Which variants of a test run by day."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable
 from typing import Any
 

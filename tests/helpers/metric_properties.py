@@ -1,7 +1,5 @@
 """Which metrics lack a property, and random rows for metrics that other programs have."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

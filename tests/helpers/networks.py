@@ -1,7 +1,5 @@
 """Random networks."""
 
-from __future__ import annotations
-
 import numpy as np
 
 from benchmark.data import Column, Schema

@@ -1,7 +1,5 @@
 """Made-up people in a CSV file, with what files have: numbers, gaps, rare values, an identifier."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import numpy as np

@@ -1,7 +1,5 @@
 """A made-up folder of a finished run with one classifier of each sort that is of no use."""
 
-from __future__ import annotations
-
 import itertools
 from collections.abc import Mapping
 from pathlib import Path

@@ -1,7 +1,5 @@
 """Plugins, forgotten again."""
 
-from __future__ import annotations
-
 import contextlib
 import sys
 from collections.abc import Iterator

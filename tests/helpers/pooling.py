@@ -1,7 +1,5 @@
 """Pooled probabilities, computed slowly and plainly."""
 
-from __future__ import annotations
-
 import itertools
 from collections import Counter
 from collections.abc import Sequence

@@ -1,7 +1,5 @@
 """Small experiments without downloads, computed in this process, and what their cells hold."""
 
-from __future__ import annotations
-
 import tempfile
 from collections.abc import Iterable
 from pathlib import Path

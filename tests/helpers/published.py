@@ -1,7 +1,5 @@
 """A made-up run beside published numbers."""
 
-from __future__ import annotations
-
 import json
 import math
 from collections.abc import Mapping, Sequence

@@ -1,7 +1,5 @@
 """Parts of committed runs, computed again, and compared but for the last digits, which are a processor's."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pandas as pd

@@ -1,7 +1,5 @@
 """Files of texts that are held as they are, case by case."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Callable, Mapping
 from pathlib import Path

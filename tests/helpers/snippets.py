@@ -1,7 +1,5 @@
 """The lines that a report shows, run as a reader runs them."""
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import Any
 

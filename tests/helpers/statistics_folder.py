@@ -1,7 +1,5 @@
 """The folder of a run whose statistics are known."""
 
-from __future__ import annotations
-
 import itertools
 from pathlib import Path
 from typing import Any

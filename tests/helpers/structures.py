@@ -1,7 +1,5 @@
 """Random tables, textbook scores, and the oracle tables with other programs' answers."""
 
-from __future__ import annotations
-
 import functools
 import math
 from collections.abc import Iterable, Sequence

@@ -1,7 +1,5 @@
 """Small tables for tests."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Techniques on small tables, with their tools."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

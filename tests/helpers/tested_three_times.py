@@ -1,7 +1,5 @@
 """A made-up run of two datasets, two biases and three tests, planted so that pooled tests would show."""
 
-from __future__ import annotations
-
 import itertools
 from collections.abc import Sequence
 from pathlib import Path

@@ -1,7 +1,5 @@
 """A run in which each of the two goals has another answer."""
 
-from __future__ import annotations
-
 import itertools
 from collections.abc import Collection, Mapping
 from dataclasses import replace

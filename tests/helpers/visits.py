@@ -1,7 +1,5 @@
 """Made-up people with several rows each, whose features say nothing of their label."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import numpy as np

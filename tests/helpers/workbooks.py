@@ -1,7 +1,5 @@
 """Workbooks of Excel."""
 
-from __future__ import annotations
-
 import io
 from collections.abc import Callable, Iterable, Sequence
 from typing import Any
