@@ -21,7 +21,6 @@ from studies.fairness_cost.findings import (
     PAGES,
     RESULTS,
     ROOT,
-    TABLES,
     changes,
     claims,
     corrected,
@@ -36,9 +35,7 @@ from studies.fairness_cost.findings import (
     ranks,
     seen,
     techniques,
-    with_tables,
 )
-from tests.helpers.marks import nightly_but
 from tests.helpers.recomputed import check_again
 
 RUNS = ("fairness_cost", "network_rows", "network_rows_seen")
@@ -76,17 +73,6 @@ def test_the_corrected_interval_covers_and_without_overlap_is_students() -> None
         mean, low, high = corrected(alike, share)
         held += low <= 0 <= high
     assert 930 <= held <= 970
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("path", nightly_but(PAGES[0], PAGES), ids=lambda path: path.parent.name)
-def test_tables_are_what_the_committed_values_give(path: Path) -> None:
-    text = path.read_text(encoding="utf-8")
-    assert with_tables(text) == text
-    tables = re.findall(r"<!-- (\w+) ends -->", text)
-    assert tables
-    for name in tables:
-        assert f"{TABLES[name]()}\n<!-- {name} ends -->" in text
 
 
 @pytest.mark.slow

@@ -100,28 +100,6 @@ def test_intervals_are_over_single_folds() -> None:
     assert means == pytest.approx(whole, abs=0.01)  # folds differ by a row or two
 
 
-def test_tau_and_its_ceiling_are_recomputed_from_the_values() -> None:
-    own = real_bias.compare("school_12", "logistic_regression", "label")
-    means = [
-        [
-            real_bias.values(own.metric, own.dataset, bias, own.learner, name).mean()
-            for name in real_bias.techniques()
-        ]
-        for bias in ("judged", "label")
-    ]
-    pairs = [
-        np.sign(np.subtract.outer(one, one).round(12))[np.triu_indices(len(one), 1)]
-        for one in map(np.array, means)
-    ]
-    assert own.tau == pytest.approx((pairs[0] * pairs[1]).mean())
-    assert own.low <= own.tau <= own.high
-    halves = [
-        real_bias.tau_of_halves(real_bias.ranked(own.metric, own.dataset, b, own.learner).to_numpy())
-        for b in ("judged", "label")
-    ]
-    assert own.ceiling == min(halves)
-
-
 def test_clean_models_are_degenerate_where_it_is_said() -> None:
     found = {
         (dataset, learner)

@@ -23,9 +23,11 @@ from benchmark.errors import DataError, ExperimentError, ReportError, UnknownNam
 from benchmark.pages.atlas_page import atlas_page, choices_of, sentences_of
 from benchmark.statistics.hypothesis_tests import holm, sign_flip_interval, sign_flip_p_values
 from studies.atlas.comparison import write_comparison
-from tests.helpers.atlases import Gain, alike, by_kind, write_atlas
+from tests.helpers.atlases import DOSES, Gain, alike, by_kind, write_atlas
 
 World = Callable[..., Path]
+ONE = (0.1,)
+"""The dose of worlds in which no other is asked about: to compare recommenders takes a second a dose."""
 
 
 @pytest.fixture(scope="module")
@@ -33,8 +35,8 @@ def world(tmp_path_factory: pytest.TempPathFactory) -> World:
     """Return the folder of a world's tables, by its gain and number of clusters; each is made once."""
 
     @cache
-    def folder_of(gain: Gain, n_clusters: int = 9) -> Path:
-        folder = write_atlas(tmp_path_factory.mktemp("atlas"), gain, n_clusters=n_clusters)
+    def folder_of(gain: Gain, n_clusters: int = 9, doses: tuple[float, ...] = DOSES) -> Path:
+        folder = write_atlas(tmp_path_factory.mktemp("atlas"), gain, n_clusters=n_clusters, doses=doses)
         write_comparison(folder)
         return folder
 
@@ -90,7 +92,7 @@ def test_what_is_known_feared_and_how_much_decides_what_is_to_be_found_out(
 
 
 def test_what_is_nearer_and_agrees_less_is_not_to_be_tried(tmp_path: Path) -> None:
-    folder = write_atlas(tmp_path, alike)
+    folder = write_atlas(tmp_path, alike, n_clusters=8, doses=ONE)
     means = pd.read_csv(folder / "means.csv")
     means["agreement"] = 0.9 - 0.01 * (means["technique"] != "none")
     means.to_csv(folder / "means.csv", index=False)
@@ -117,7 +119,7 @@ def test_what_may_be_changed_restricts_the_techniques(world: World) -> None:
 
 
 def test_few_clusters_are_not_known(world: World) -> None:
-    advice = Adviser.of(world(by_kind, n_clusters=6)).advise(bias="label")
+    advice = Adviser.of(world(by_kind, 6, ONE)).advise(bias="label")
     assert (advice.technique, advice.grade) == ("", NOT_KNOWN)
     assert "what to try is not known" in str(advice)
 
@@ -361,7 +363,7 @@ def test_the_range_of_a_new_source_is_no_absurd_promise(world: World) -> None:
     def far_apart(technique: str, kind: str, rate: float) -> float:
         return 0.0 if technique == "none" else 0.9 if rate > 0.4 else -0.8
 
-    atlas = Adviser.of(world(far_apart))
+    atlas = Adviser.of(world(far_apart, 8, ONE))
     advice = atlas.advise("restore")
     assert (advice.new_low, advice.new_high) == (-1, 1)  # no gain of two distances from 0 to 1 is larger
     alike_everywhere = words_of(replace(advice, new_low=0.0, new_high=0.0), advice.question, atlas)
@@ -373,7 +375,7 @@ def test_what_helps_in_general_and_harms_here_is_not_recommended_here(world: Wor
     def of_labels(technique: str, kind: str, rate: float) -> float:
         return {"massaging": 0.08 if kind == "label" else -0.03}.get(technique, 0.0)
 
-    atlas = Adviser.of(world(of_labels))
+    atlas = Adviser.of(world(of_labels, 8, ONE))
     atlas.verdicts["restore", 0.1] = replace(atlas.verdicts["restore", 0.1], simple="average", by={})
     general, there, here = (atlas.advise(bias=bias) for bias in (None, "label", "selection"))
     assert {advice.technique for advice in (general, there, here)} == {"massaging"}
@@ -412,7 +414,7 @@ def test_a_dose_that_is_no_gap_is_refused(world: World, dose: float) -> None:
 
 
 def test_a_technique_of_some_clusters_is_compared_on_these(tmp_path: Path) -> None:
-    folder = write_atlas(tmp_path, by_kind, n_clusters=10)
+    folder = write_atlas(tmp_path, by_kind, n_clusters=10, doses=ONE)
     means = pd.read_csv(folder / "means.csv")
     late = (means["technique"] == "threshold_optimizer") & means["dataset"].isin(["data0", "data1"])
     means.loc[means["technique"] == "threshold_optimizer", ["restoration_distance", "distance"]] -= 0.05
@@ -424,7 +426,7 @@ def test_a_technique_of_some_clusters_is_compared_on_these(tmp_path: Path) -> No
 
 
 def test_numbers_say_that_doing_nothing_counts_where_a_limit_is_missed(tmp_path: Path) -> None:
-    folder = write_atlas(tmp_path, alike, n_clusters=8)
+    folder = write_atlas(tmp_path, alike, n_clusters=8, doses=ONE)
     means = pd.read_csv(folder / "means.csv")
     missed = means["technique"].eq("drop_sensitive") & means["dataset"].isin(["data0", "data1"])
     means["reason_restore"] = np.where(missed, "too_few", "")

@@ -284,21 +284,6 @@ def test_same_tree_as_the_reference(seed):
 
 # --- by hand ----------------------------------------------------------------------------------------------
 
-# Quinlan's "play golf" data: outlook (sunny, overcast, rain), temperature (hot, mild, cool),
-# humidity (high, normal), windy (no, yes); play.
-GOLF = "00000 00010 10001 21001 22101 22110 12111 01000 02101 21101 01111 11011 10101 21010"
-GOLF_ROWS = np.array([list(map(int, row)) for row in GOLF.split()])
-
-
-def test_golf():
-    play = np.array(["stay", "play"])[GOLF_ROWS[:, 4]]
-    classifier = C45Classifier().fit(GOLF_ROWS[:, :4], play)
-    assert (classifier.n_leaves_, classifier.tree_size_) == (5, 8)
-    outlook, humidity, windy = 0, 2, 3
-    assert classifier.tree_.feature.tolist() == [outlook, humidity, LEAF, windy, *[LEAF] * 4]
-    assert classifier.tree_.class_weights.sum(axis=1).tolist()[2:] == [4, 5, 3, 2, 3, 2]
-    np.testing.assert_array_equal(classifier.predict(GOLF_ROWS[:, :4]), play)
-
 
 @pytest.mark.parametrize(
     ("counts", "expected", "within"),

@@ -119,13 +119,6 @@ def test_another_answer_is_given_by_other_options(
     require_true_sides(name, replace(WISH, **asked), tmp_path)
 
 
-def test_two_values_that_differ_by_case_alone_are_named(tmp_path: Path) -> None:
-    text, wish = "y,sex\n" + "Yes,f\nyes,F\nYes,F\nyes,f\n" * 20, replace(WISH, favorable="yes")
-    asked = doubt(text, wish, tmp_path)
-    assert asked.options == {"unfavorable": "Yes", "favored": "F"}
-    assert drafted(text, replace(wish, **asked.options), tmp_path)[0].reading.rows == 80
-
-
 def test_how_the_file_is_read_is_said_first(tmp_path: Path) -> None:
     asked = {"favorable": "approved", "unfavorable": "*", "drop": "town"}
     lines = str(read("lab3.csv", tmp_path, **asked)[0].reading).splitlines()
@@ -252,18 +245,6 @@ def test_named_sides_are_the_values_and_all_others(
     assert sizes(made)["favorable"] + sizes(made)["unfavorable"] == 400
     assert cleared(sensitive="z", deprived=other).roles["deprived_group"] == other
     assert cleared(sensitive="z", deprived=None)
-
-
-def test_a_code_in_a_feature_is_noted_and_may_be_called_missing(tmp_path: Path) -> None:
-    made, _ = read("m9.csv", tmp_path)
-    assert any("add --missing=age=-9,points=99" in warning for warning in made.reading.warnings)
-    assert made.columns["age"].reason == "'-9' may mean missing"
-    made, dataset = read("m9.csv", tmp_path, missing="age=-9,points=99")
-    assert not made.reading.warnings
-    assert dataset.card.columns["age"].states[-1] == "missing"
-    assert dataset.card.columns["age"].values == {"-9": "missing"}
-    assert sizes(made)["favorable"] == true("m9.csv", "y", "1")
-    assert made.columns["age"].missing == true("m9.csv", "age", "-9")
 
 
 def test_thousands_of_values_that_remain_are_not_listed_in_the_card(tmp_path: Path) -> None:

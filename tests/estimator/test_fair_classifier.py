@@ -39,13 +39,10 @@ title = "Applied"
 seed = 3
 repetitions = 1
 betas = [0.5]
-train_rows = 400
+train_rows = 200
 metrics = ["discrimination", "auc_gap"]  # the second keeps predictions of rows
 classifiers = ["c45", "logistic_regression"]
-techniques = [
-    "none", "reweighing", "massaging", "repair[level=0.5]", "exponentiated_gradient", "reject_option",
-    "equalized_odds",
-]
+techniques = ["none", "reweighing", "repair[level=0.5]", "exponentiated_gradient", "equalized_odds"]
 [[datasets]]
 card = "compas"
 [[datasets.bias]]
@@ -406,7 +403,7 @@ def test_an_error_says_what_to_do_and_is_a_value_error(
     [
         ("none", LogisticRegression(C=0.5)),
         ("preferential_sampling", "c45"),
-        ("exponentiated_gradient", "c45"),
+        ("exponentiated_gradient", "naive_bayes"),
         ("reject_option", LogisticRegression(C=0.5)),
     ],
 )
@@ -496,18 +493,6 @@ def test_an_entry_of_experiment_files_is_a_classifier() -> None:
     np.testing.assert_array_equal(
         fitted(classifier=entry).predict(rows), fitted(classifier=LogisticRegression(C=0.5)).predict(rows)
     )
-
-
-def test_weights_fit_the_rows_of_the_frame() -> None:
-    frame = people()
-    X, y = frame.drop(columns="hired"), frame["hired"]
-    rows, labels, weights = fitted().prepare(X, y)
-    assert len(rows) == len(X)
-    assert (labels == y).all()
-    woman, hired = X["sex"] == "f", y == "yes"
-    rates = [np.average(hired[own], weights=weights[own]) for own in (woman, ~woman)]
-    assert rates[0] == pytest.approx(rates[1])
-    assert hired[woman].mean() < hired[~woman].mean() - 0.1
 
 
 def test_what_is_prepared_trains_the_same_model() -> None:

@@ -12,7 +12,6 @@ from matplotlib.figure import Figure
 
 from benchmark.audit.alternation import ALTERNATION_COLUMNS, AlternationExperiment, AlternationOutcome
 from benchmark.figures.alternation import alternation_figures, draw_divergences, draw_means
-from benchmark.figures.style import render
 from tests.helpers.figure_checks import cut_off, legend_overlaps_panels, overlapping, panels, texts_of
 
 RACES = ("Amer Indian Aleut or Eskimo", "Asian or Pacific Islander", "Black", "Other", "White")
@@ -36,11 +35,10 @@ def lines(figure: Figure, panel: int) -> list[list[float]]:
 @pytest.mark.parametrize(
     ("draw", "values", "n_folds", "smallest"),
     [
-        (draw_means, ("Female", "Male"), 25, 0.1),
-        (draw_means, RACES, 10, 0.1),
-        (draw_divergences, ("Female", "Male"), 10, 0.1),
+        pytest.param(draw_means, ("Female", "Male"), 25, 0.1, marks=pytest.mark.nightly),
+        pytest.param(draw_means, RACES, 10, 0.1, marks=pytest.mark.slow),  # twenty panels
         (draw_divergences, RACES[1:4], 2, 0.1),
-        (draw_divergences, RACES, 25, 1e-6),  # which makes the axis logarithmic
+        pytest.param(draw_divergences, RACES, 25, 1e-6, marks=pytest.mark.slow),  # a logarithmic axis
     ],
 )
 def test_no_text_overlaps_or_is_cut(
@@ -126,6 +124,3 @@ def test_figures_show_the_first_variant_of_the_first_case() -> None:
     text = texts_of(figures["means_race"])
     assert "race exchanged: mean predicted pay (cents)" in text
     assert "Second: 1,234 rows in 3 folds. Models of unchanged rows, and of exchanged rows" in text
-    again = {name: draw() for name, draw in alternation_figures(experiment, outcome)}
-    for file_format in ("png", "pdf"):
-        assert render(figures["kl_sex"], file_format) == render(again["kl_sex"], file_format)

@@ -85,15 +85,6 @@ def test_roles_and_edited_edges_stand_out_and_titles_say_where_it_is_from() -> N
     assert "Dutch (embedded): the learned network EMBEDDED NETWORK" in embedded
 
 
-def test_neighbors_keep_their_distance() -> None:
-    widths = {name: 0.5 + 0.1 * i for i, name in enumerate(HUB)}
-    edges = [(HUB[i], HUB[j]) for i, j in combinations(range(20), 2) if (i * j) % 7 == 1]
-    layout = place_layers(edges, widths, 0.2)
-    for a, b in combinations(HUB, 2):
-        (xa, layer_a), (xb, layer_b) = layout.nodes[a], layout.nodes[b]
-        assert layer_a != layer_b or abs(xa - xb) >= (widths[a] + widths[b]) / 2 + 0.2 - 1e-9
-
-
 def test_a_planar_order_is_found() -> None:
     edges = [("a", "x"), ("b", "y"), ("c", "z"), ("x", "p"), ("y", "q"), ("z", "r")]
     layout = place_layers(edges, dict.fromkeys("bcazyxrqp", 0.5), 0.2)

@@ -61,10 +61,8 @@ def hostile_run(n_techniques: int) -> Run:
 # -------------------------------------------------------------------------------- over the levels of bias
 
 
-@pytest.mark.parametrize(
-    ("betas", "gone"), [((0.0, 0.03, 0.06, 0.1), [0.0]), ((0.0, 0.2, 0.4, 0.8), [0.0, 0.2])]
-)
-def test_values_stand_at_their_level_in_every_panel(betas: tuple[float, ...], gone: list[float]) -> None:
+def test_values_stand_at_their_level_in_every_panel() -> None:
+    betas, gone = (0.0, 0.03, 0.06, 0.1), [0.0, 0.03]
     frames = run_of(ADULT, 3, betas=betas).frames
     summary = frames.summary.copy()
     lacking = (summary["metric"] == "overestimation") & summary["level"].isin(gone)

@@ -12,7 +12,7 @@ from benchmark.cli import main
 from benchmark.conformance import METRIC_CHECKS, check_metric
 from benchmark.experiment.export import failures_frame
 from benchmark.experiment.store import CellResult, MetricValue
-from benchmark.metrics import Metric, UndefinedMetricError, evaluate, get_metric, list_families, list_metrics
+from benchmark.metrics import Metric, UndefinedMetricError, get_metric, list_families, list_metrics
 from tests.helpers.metric_properties import NOT_MIRRORED, NOT_WEIGHTED
 
 FILE = '''"""A metric of a user's own."""
@@ -90,18 +90,16 @@ def test_each_check_finds_its_fault(compute: Any, check: str, status: str) -> No
 
 
 def test_a_file_of_metrics_alone_is_checked(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    good = tmp_path / "good_metric_file.py"
-    good.write_text(FILE.format(title="Good", name="good_of_a_file", body="0.0"))
-    assert main(["check", str(good)]) == 0
-    assert "metric good_of_a_file" in capsys.readouterr().out
-    bad = tmp_path / "bad_metric_file.py"
-    bad.write_text(FILE.format(title="Bad", name="bad_of_a_file", body='deprived.ratio("x")'))
-    assert main(["check", str(bad), "--json"]) == 1
-    (report,) = json.loads(capsys.readouterr().out)
-    assert (report["metric"], report["verdict"]) == ("bad_of_a_file", "breaks rules")
-    detail = report["checks"][0]["detail"]
+    path = tmp_path / "metric_file.py"
+    good = FILE.format(title="Good", name="good_of_a_file", body="0.0")
+    path.write_text(good + FILE.format(title="Bad", name="bad_of_a_file", body='deprived.ratio("x")'))
+    assert main(["check", str(path), "--json"]) == 1
+    found = {report["metric"]: report for report in json.loads(capsys.readouterr().out)}
+    verdicts = {name: report["verdict"] for name, report in found.items()}
+    assert verdicts == {"good_of_a_file": "keeps the rules", "bad_of_a_file": "breaks rules"}
+    detail = found["bad_of_a_file"]["checks"][0]["detail"]
     assert "TypeError" in detail
-    assert "file bad_metric_file.py, line 8" in detail
+    assert "file metric_file.py, line 16" in detail
 
 
 def test_a_metric_that_fails_in_a_run_is_no_undefined_one() -> None:
@@ -112,23 +110,3 @@ def test_a_metric_that_fails_in_a_run_is_no_undefined_one() -> None:
     cell = CellResult("k", "d", "b", 0.0, 0.0, 0.0, 0, "none", "c45", "ok", metrics=values)
     found = failures_frame([cell], ["broken", "empty"])
     assert found["status"].tolist() == ["failed", "undefined"]
-
-
-def test_evaluate_still_names_file_and_line() -> None:
-    import numpy as np
-
-    from benchmark.metrics import MetricError, declaration
-
-    def broken(group: Any) -> float:
-        return group.nothing
-
-    declared = {"title": "t", "formula": "f", "range": (0.0, 1.0), "ideal": 0.0, "source": "s"}
-    declaration._REGISTRY._items["broken_here"] = Metric(
-        name="broken_here", compute=broken, needs=("y_true", "y_pred"), direction="lower", **declared
-    )
-    ones = np.ones(4, dtype=bool)
-    try:
-        with pytest.raises(MetricError, match=r"AttributeError: .*\(file test_metric_checks\.py, line \d+\)"):
-            evaluate(ones, ones, np.array([0, 1, 0, 1], bool), metrics=["broken_here"])
-    finally:
-        del declaration._REGISTRY._items["broken_here"]

@@ -65,15 +65,6 @@ def test_sizes_stand_beside_the_values() -> None:
     assert counts.weight.tolist() == counts.rows.tolist()
 
 
-def test_weights_count_like_repeated_rows() -> None:
-    y_true, y_pred, deprived = rows(HAND)
-    weight = np.random.default_rng(0).integers(0, 4, len(y_true))
-    repeated = evaluate(*(np.repeat(a, weight) for a in (y_true, y_pred, deprived)))
-    weighted = evaluate(y_true, y_pred, deprived, sample_weight=weight.astype(float))
-    assert weighted.values == pytest.approx(repeated.values)
-    assert weighted.counts.rows.sum() == len(y_true)
-
-
 @pytest.mark.parametrize(
     ("without", "undefined"),
     [

@@ -29,24 +29,6 @@ def test_the_papers_toy_table(toy: Network) -> None:
 
 
 @given(seed=st.integers(0, 1000), beta=BETAS)
-def test_equation_4_holds_exactly(seed: int, beta: float) -> None:
-    network = random_network(seed)
-    before = conditional(network)
-    after = conditional(apply_bias(network, [BiasEdit("x0", "s0")], beta))
-    assert after[0, 1] == pytest.approx((1 - beta) * before[0, 1], abs=1e-12)
-    np.testing.assert_allclose(after[1:], before[1:], atol=1e-12)
-
-
-@given(seed=st.integers(0, 1000), beta=BETAS)
-def test_favoring_scales_the_unfavorable_label(seed: int, beta: float) -> None:
-    network = random_network(seed)
-    before = conditional(network)
-    after = conditional(apply_bias(network, [BiasEdit("x0", "s1", "favor")], beta))
-    assert after[1, 0] == pytest.approx((1 - beta) * before[1, 0], abs=1e-12)
-    np.testing.assert_allclose(after[0], before[0], atol=1e-12)
-
-
-@given(seed=st.integers(0, 1000), beta=BETAS)
 def test_several_edits_act_together_and_rows_stay_distributions(seed: int, beta: float) -> None:
     network = random_network(seed)
     edits = [BiasEdit("x0", "s0"), BiasEdit("x0", "s1", "favor")]

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from benchmark.data.card_parts import ScoreName
@@ -85,30 +85,6 @@ def test_brute_force_over_all_graphs_of_four_columns(
     assert sum(families[c, m] for c, m in enumerate(masks)) == pytest.approx(max(scores), rel=1e-10, abs=1e-8)
 
 
-@given(
-    seed=st.integers(0, 10**6),
-    n_rows=st.integers(1, 300),
-    cardinalities=st.lists(st.integers(2, 5), min_size=5, max_size=5),
-    score=st.sampled_from(["bic", "bdeu"]),
-    required=st.sampled_from([0, 0b00001, 0b00110]),
-)
-def test_no_superset_of_a_useless_parent_set_scores_above_the_required_parents(
-    seed: int, n_rows: int, cardinalities: list[int], score: ScoreName, required: int
-) -> None:
-    scores = SetScores(collapse(random_codes(seed, n_rows, cardinalities), cardinalities), score)
-    everything = 0b11111
-    constraints = Constraints((0, 0, 0, 0, required), tuple(everything ^ 1 << c for c in range(5)), 4)
-    useful = search_module._useful(scores, constraints)
-    for child in range(5):
-        floor = scores.family(child, constraints.required[child])
-        for mask in range(32):
-            if mask >> child & 1 or useful[child, mask]:
-                continue
-            for more in range(32):
-                if more & mask == mask and more & constraints.required[child] == constraints.required[child]:
-                    assert more >> child & 1 or scores.family(child, more) <= floor
-
-
 @pytest.mark.parametrize("score", ["bic", "bdeu"])
 def test_pruning_skips_sets_and_changes_nothing(score: ScoreName, monkeypatch: pytest.MonkeyPatch) -> None:
     # The wide column tells almost all rows apart, so that it is too large a parent; the last says nothing.
@@ -132,17 +108,6 @@ def test_pruning_skips_sets_and_changes_nothing(score: ScoreName, monkeypatch: p
         assert len(pruned_scores._known) < 2**5
     assert pruned == full
     assert pruned_scores.structure(pruned) == full_scores.structure(full)
-
-
-@given(seed=st.integers(0, 10**6), score=st.sampled_from(["bic", "bdeu"]))
-@settings(max_examples=8)
-def test_no_search_beats_the_exact_one(seed: int, score: ScoreName) -> None:
-    cardinalities = [2, 3, 4, 2, 3, 5, 2]
-    codes = random_codes(seed, 800, cardinalities)
-    best = learn(codes, cardinalities, algorithm="exact", score=score)
-    for restarts in (0, 10):
-        other = learn(codes, cardinalities, score=score, restarts=restarts, rng=np.random.default_rng(seed))
-        assert other.score <= best.score
 
 
 def test_equal_structures_are_chosen_by_column_number() -> None:

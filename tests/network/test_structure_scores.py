@@ -83,13 +83,6 @@ def test_equivalent_structures_tie_exactly(score: ScoreName) -> None:
     assert len({structure_score(codes[:, :3], [3, 4, 2], dag, score=score) for dag in complete}) == 1
 
 
-def test_declared_states_that_never_occur_cost_parameters() -> None:
-    codes = random_codes(2, 100, [2, 2])
-    less = structure_score(codes, [2, 2], [(), (0,)])
-    more = structure_score(codes, [4, 2], [(), (0,)])
-    assert less - more == pytest.approx(math.log(100) / 2 * (2 + 2), abs=1e-9)
-
-
 @pytest.mark.parametrize("score", BOTH)
 def test_the_order_of_rows_changes_no_bit(score: ScoreName) -> None:
     cardinalities = [3, 50, 4]
@@ -121,17 +114,6 @@ def test_collapsing_gives_the_distinct_rows(n_columns: int, cardinality: int) ->
     order = np.lexsort(rows.codes[::-1])
     np.testing.assert_array_equal(rows.codes.T[order], expected)
     np.testing.assert_array_equal(rows.weights[order], counts)
-
-
-def test_grouping_sums_weights_within_the_columns_of_a_mask() -> None:
-    cardinalities = [5, 300, 2, 7]
-    codes = random_codes(6, 4000, cardinalities)
-    rows = collapse(codes, cardinalities)
-    for mask in range(16):
-        columns = list(members(mask))
-        weights = rows.grouped(mask).weights
-        _, counts = np.unique(codes[:, columns], axis=0, return_counts=True)
-        np.testing.assert_array_equal(np.sort(weights), np.sort(counts) if columns else [4000])
 
 
 @pytest.mark.oracle

@@ -88,15 +88,6 @@ def test_the_bytes_depend_on_neither_hash_seed_nor_order_nor_the_users_style(
     assert digests(tmp_path / "out") == digests(report)
 
 
-def test_other_numbers_give_other_bytes(tmp_path: Path, report: Path) -> None:
-    run = small_run()
-    changed = replace(run, results=run.results.assign(value=run.results["value"] * 0.9))
-    other, before = write(tmp_path, changed, ("svg",)), digests(report)
-    assert other.keys() == {name for name in before if not name.endswith((".pdf", ".png"))}
-    same = [name for name in other if other[name] == before[name]]
-    assert same == ["figures/network/dutch_embedded.svg", "tables/notes.txt"]
-
-
 def test_pdf_text_is_text(report: Path) -> None:
     for path in report.rglob("*.pdf"):
         content = path.read_bytes()

@@ -202,27 +202,6 @@ def test_ranks_and_fronts_say_who_is_below_the_constant_answer_and_where(statist
     assert [row.technique for row in facts.ranks[0].techniques if not row.usable] == ["massaging"]
 
 
-def test_p_values_are_those_of_ten_signs_and_nine_tests(statistics: RunStatistics) -> None:
-    row = only(
-        statistics.comparisons, dataset="two", technique="massaging", level=0.5, metric="discrimination"
-    )
-    assert row["improvement"] == pytest.approx(0.2)
-    assert row["p_paired"] == pytest.approx(2 / 2**10)
-    # Repair has no value on this dataset: two techniques at three levels, one of them without a difference.
-    assert row["p_paired_holm"] == pytest.approx(6 * 2 / 2**10)
-
-
-def test_failures_are_missing_repetitions(statistics: RunStatistics) -> None:
-    names = {"technique": "repair_0.5", "metric": "accuracy"}
-    row = only(statistics.intervals, dataset="one", level=0.0, **names)
-    assert (row["n"], row["missing"]) == (8, 2)
-    for beta in BETAS:
-        row = only(statistics.intervals, dataset="two", level=beta, **names)
-        assert (row["n"], row["missing"]) == (0, 10)
-        row = only(statistics.comparisons, dataset="two", level=beta, **names)
-        assert (row["missing"], row["reason"]) == (10, "few_pairs")
-
-
 def test_ranks_are_over_datasets_with_and_without_beta(statistics: RunStatistics) -> None:
     own = statistics.ranks[statistics.ranks["metric"] == "discrimination"]
     at_half = own[(own["over"] == "dataset") & (own["level"] == 0.5)]

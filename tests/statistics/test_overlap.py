@@ -7,8 +7,7 @@ import pandas as pd
 import pytest
 import scipy.stats
 
-from benchmark.columns import FOLD_COLUMNS, RESULT_COLUMNS
-from benchmark.statistics.answers import judged
+from benchmark.columns import FOLD_COLUMNS
 from benchmark.statistics.cells import Resampling, to_cells
 from benchmark.statistics.hypothesis_tests import CORRECTED, corrected_t_p_values
 from benchmark.statistics.intervals import NO_FOLDS, cell_intervals, student_intervals
@@ -84,74 +83,6 @@ def test_each_dataset_has_its_own_number_of_folds() -> None:
         alone = Resampling({name: overlap}, {name: n_folds}, folds_of(own, n_folds))
         expected = cell_intervals(to_cells(own, alone)).set_index("dataset")
         pd.testing.assert_frame_equal(found.loc[[name]], expected)
-
-
-@pytest.mark.parametrize(("n_folds", "repeats"), [(None, 10), (3, 12)])
-def test_the_corrected_test_holds_its_level_where_the_uncorrected_does_not(
-    n_folds: int | None, repeats: int
-) -> None:
-    """Two classifiers are equally good: each answers by the nearer mean of one of two features."""
-    rng = np.random.default_rng(9)
-    n_rows, n_experiments, share = 60, 300, 0.3
-    values = []
-    for _ in range(n_experiments):
-        y = rng.random(n_rows) < 0.5
-        features = rng.normal(size=(2, n_rows)) + 0.8 * y
-        differences = []
-        for _ in range(repeats):
-            order = rng.permutation(n_rows)
-            parts = [order[: int(share * n_rows)]] if n_folds is None else np.array_split(order, n_folds)
-            for test in parts:
-                train = np.setdiff1d(order, test)
-                middle = [(x[train][y[train]].mean() + x[train][~y[train]].mean()) / 2 for x in features]
-                right = [((x[test] > m) == y[test]).mean() for x, m in zip(features, middle, strict=True)]
-                differences.append(right[0] - right[1])
-        values.append(differences)
-    splits = np.array(values)
-    ratio = share / (1 - share) if n_folds is None else 1 / (n_folds - 1)
-    corrected = corrected_t_p_values(splits, np.full(n_experiments, ratio))
-    uncorrected = corrected_t_p_values(splits, np.zeros(n_experiments))
-    if n_folds == 3:
-        # A repetition of complete folds is no holdout: its mean varies less than a fold does.
-        means = splits.reshape(n_experiments, repeats, n_folds).mean(axis=2)
-        assert (corrected_t_p_values(means, np.full(n_experiments, ratio)) <= 0.05).mean() > 0.2
-    # Three standard errors of 300 experiments are 0.038.
-    assert (corrected <= 0.05).mean() <= 0.05 + 0.038
-    assert (uncorrected <= 0.05).mean() > 0.2
-
-
-@pytest.mark.nightly
-@pytest.mark.parametrize("repeats", [5, 30])
-def test_the_intervals_of_a_level_hold_together_where_splits_overlap(repeats: int) -> None:
-    """Nine classifiers are equally good, each by a feature of its own: no improvement is true."""
-    rng = np.random.default_rng(28)
-    n_rows, n_experiments, n_candidates, share = 80, 300, 8, 0.3
-    names = ["none", *(f"t{i}" for i in range(n_candidates))]
-    rows = []
-    for experiment in range(n_experiments):
-        y = rng.random(n_rows) < 0.5
-        features = rng.normal(size=(len(names), n_rows)) + 0.8 * y
-        for repetition in range(repeats):
-            order = rng.permutation(n_rows)
-            test, train = order[: int(share * n_rows)], order[int(share * n_rows) :]
-            means = [features[:, train][:, y[train] == label].mean(axis=1) for label in (True, False)]
-            right = ((features[:, test] > sum(means)[:, None] / 2) == y[test]).mean(axis=1)
-            place = (f"e{experiment}", "cpt", 0.5)
-            rows += [
-                (*place, name, "c45", repetition, "original", "accuracy", value)
-                for name, value in zip(names, right, strict=True)
-            ]
-    table = pd.DataFrame(rows, columns=list(RESULT_COLUMNS))
-    overlaps = {f"e{experiment}": share / (1 - share) for experiment in range(n_experiments)}
-    goals = {"accuracy": GOALS["accuracy"]}
-    missed = {}
-    for name, resampling in (("corrected", Resampling(overlaps)), ("not", None)):
-        found = judged(paired_comparisons(to_cells(table, resampling), "none", goals))
-        outside = (found["simultaneous_low"] > 0) | (found["simultaneous_high"] < 0)
-        missed[name] = outside.groupby(found["dataset"]).any().mean()
-    # Three standard errors of 300 experiments are 0.038.
-    assert missed["corrected"] <= 0.05 + 0.038
-    assert repeats == 5 or missed["not"] > 0.2
 
 
 def test_improvements_over_folds_their_interval_and_test_are_of_one_quantity() -> None:

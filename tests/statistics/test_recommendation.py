@@ -16,7 +16,6 @@ from benchmark.statistics.recommendation import Criteria
 from benchmark.statistics.restoration import EFFECT_COLUMNS
 from tests.helpers.answers import (
     BASELINE,
-    REFUSING,
     Cell,
     Values,
     answers_at,
@@ -144,21 +143,21 @@ def test_one_repetition_makes_candidates_of_what_is_of_use() -> None:
     }
 
 
-@pytest.mark.parametrize("share", [0.005, 0.995])
-def test_a_mostly_constant_baseline_is_compared_with_nothing(share: float) -> None:
-    refusing = (0.4, 0.8, share, share, share)
-    for baseline, verdict in (
-        (refusing, "not_compared"),
-        ([refusing, refusing, BASELINE, None], "incomplete"),  # two thirds of those with a value
-    ):
-        found = answers_of({"none": baseline, "a": USEFUL})
+def test_a_mostly_constant_baseline_is_compared_with_nothing() -> None:
+    for share in (0.005, 0.995):
+        refusing = (0.4, 0.8, share, share, share)
+        mixed = [refusing, refusing, BASELINE, None]  # two thirds of those with a value
+        levels = {0.5: {"none": refusing, "a": USEFUL}, 0.8: {"none": mixed, "a": USEFUL}}
+        found = answers_at(levels, repetitions=12)
         assert found["baseline_degenerate"].all()
-        assert set(found["outcome"]) == {"baseline", verdict}
+        assert found["outcome"].xs("a").to_dict() == {0.5: "not_compared", 0.8: "incomplete"}
         assert set(found["level_reason"]) == {"baseline_constant"}
-    for baseline in ([refusing, BASELINE], (0.4, 0.8, 0.5, 0.0, 1.0)):  # six of twelve are not more than half
-        found = answers_of({"none": baseline, "a": (0.1, 0.75, 0.8, 0.75, 0.85)})
-        assert not found["baseline_degenerate"].any()
-        assert found["outcome"].tolist() == ["baseline", "helps"]
+    own = (0.1, 0.75, 0.8, 0.75, 0.85)
+    half = [refusing, BASELINE]  # six of twelve are not more than half
+    levels = {0.5: {"none": half, "a": own}, 0.8: {"none": (0.4, 0.8, 0.5, 0.0, 1.0), "a": own}}
+    found = answers_at(levels, repetitions=12, constant=ConstantAnswer(0.3))
+    assert not found["baseline_degenerate"].any()
+    assert found["outcome"].xs("a").tolist() == ["helps", "helps"]
 
 
 def test_nothing_is_recommended_of_which_too_little_is_known() -> None:
@@ -207,11 +206,11 @@ def test_where_nothing_is_planted_the_biased_test_has_the_verdicts_of_the_origin
         "a": (0.05, 0.68, 0.35, 0.28, 0.33),
         "b": (0.1, 0.75, 0.35, 0.25, 0.32),
     }
-    for constant in (REFUSING, ConstantAnswer(0.5, scored={0.0: [0.29, 0.31] * 5})):
-        found = [answers_at({0.0: cells}, test=test, constant=constant) for test in ("original", "biased")]
-        pd.testing.assert_frame_equal(found[0].drop(columns="test"), found[1].drop(columns="test"))
-        assert found[1]["outcome"]["a", 0.0] == "below_constant"
-        assert found[1]["outcome"]["b", 0.0] == "helps"
+    constant = ConstantAnswer(0.5, scored={0.0: [0.29, 0.31] * 5})
+    found = [answers_at({0.0: cells}, test=test, constant=constant) for test in ("original", "biased")]
+    pd.testing.assert_frame_equal(found[0].drop(columns="test"), found[1].drop(columns="test"))
+    assert found[1]["outcome"]["a", 0.0] == "below_constant"
+    assert found[1]["outcome"]["b", 0.0] == "helps"
 
 
 def test_one_function_knows_the_constant_of_a_scenario_and_level() -> None:
@@ -235,29 +234,29 @@ def test_one_function_knows_the_constant_of_a_scenario_and_level() -> None:
 # Limits.
 
 
-@pytest.mark.parametrize(
-    ("shares", "limits"),
-    [
-        ((0.22, 0.095, 0.30), "accepts_deprived fewer_deprived"),
-        ((0.22, 0.21, 0.14), "accepts_favored"),
-        ((0.68, 0.7, 0.64), "refuses_deprived"),
-        ((0.19, 0.2, 0.2), "accepts_all"),
-        ((0.25, 0.19, 0.3), "fewer_deprived"),
-        ((0.20, 0.20, 0.15), ""),
-        ((0.62, 0.60, 0.65), ""),
-    ],
-)
-def test_no_choice_accepts_or_refuses_too_few(shares: tuple[float, float, float], limits: str) -> None:
-    clean: Values = (0.1, 0.8, 0.25, 0.2, 0.3)
-    own: Values = (0.05, 0.8, *shares)
-    found = answers_at({0.0: {"none": clean}, 0.5: {"none": BASELINE, "a": own}})
-    row = found.loc[("a", 0.5)]
-    assert row["reference"] == "baseline"
+LIMITS = {
+    (0.22, 0.095, 0.30): "accepts_deprived fewer_deprived",
+    (0.22, 0.21, 0.14): "accepts_favored",
+    (0.68, 0.7, 0.64): "refuses_deprived",
+    (0.19, 0.2, 0.2): "accepts_all",
+    (0.25, 0.19, 0.3): "fewer_deprived",
+    (0.20, 0.20, 0.15): "",
+    (0.62, 0.60, 0.65): "",
+}
+"""Shares accepted of all, of the deprived and of the favored, and the limits that they miss."""
+
+
+def test_no_choice_accepts_or_refuses_too_few() -> None:
+    levels: dict[float, dict[str, Cell]] = {0.0: {"none": (0.1, 0.8, 0.25, 0.2, 0.3)}}
+    levels |= {i: {"none": BASELINE, "a": (0.05, 0.8, *shares)} for i, shares in enumerate(LIMITS, 1)}
+    found = answers_at(levels).xs("a").drop(0.0)
+    assert set(found["reference"]) == {"baseline"}
     references = ["reference_accepted", "reference_deprived", "reference_favored"]
-    assert row[references].tolist() == pytest.approx([0.25, 0.2, 0.3])
-    assert row["too_few"] == limits
-    assert row["outcome"] == ("too_few_accepted" if limits else "helps")
-    assert bool(row["choice"]) == (not limits)
+    np.testing.assert_allclose(found[references], [[0.25, 0.2, 0.3]] * len(LIMITS))
+    missed = [*LIMITS.values()]
+    assert found["too_few"].tolist() == missed
+    assert found["outcome"].tolist() == ["too_few_accepted" if own else "helps" for own in missed]
+    assert found["choice"].ne("").tolist() == [not own for own in missed]
 
 
 def test_limits_of_equal_acceptance_do_not_bind_what_restores() -> None:
@@ -288,26 +287,21 @@ def test_without_a_clean_baseline_the_labels_are_the_reference() -> None:
 
 
 @pytest.mark.parametrize(
-    ("clean", "own", "verdict"),
-    [
-        (0.8, 0.691, "helps"),  # .70 is the best constant's
-        (0.8, 0.689, "below_constant"),
-        (0.65, 0.641, "helps"),  # the clean model is less accurate than that
-        (0.65, 0.639, "below_constant"),
-        (None, 0.691, "helps"),
-        (None, 0.689, "below_constant"),
-    ],
+    ("clean", "floor"),
+    [(0.8, 0.69), (0.65, 0.64), (None, 0.69)],  # .70 is the best constant's
 )
 def test_the_floor_of_accuracy_is_the_less_of_constant_and_clean_model(
-    clean: float | None, own: float, verdict: str
+    clean: float | None, floor: float
 ) -> None:
-    levels: dict[float, dict[str, Cell]] = {0.5: {"none": BASELINE, "a": (0.1, own, 0.3, 0.25, 0.35)}}
+    levels: dict[float, dict[str, Cell]] = {
+        level: {"none": BASELINE, "a": (0.1, floor + more, 0.3, 0.25, 0.35)}
+        for level, more in ((0.5, 0.001), (0.8, -0.001))
+    }
     if clean is not None:
         levels = {0.0: {"none": (0.1, clean, 0.25, 0.2, 0.3)}} | levels
-    found = answers_at(levels)
-    row = found.loc[("a", 0.5)]
-    assert row["outcome"] == verdict
-    assert row["accuracy_floor"] == pytest.approx(min(0.7, clean or 1) - 0.01)
+    found = answers_at(levels).xs("a").drop(0.0, errors="ignore")
+    assert found["outcome"].tolist() == ["helps", "below_constant"]
+    assert found["accuracy_floor"].tolist() == pytest.approx([floor] * 2)
 
 
 def test_every_number_of_the_rule_can_be_set() -> None:
@@ -446,8 +440,8 @@ def test_nothing_is_restored_where_there_is_no_measure_of_it() -> None:
         assert found.empty
 
 
-@pytest.mark.parametrize("reason", ["no_reference", "nothing_to_undo", "no_effect_shown"])
-def test_where_nothing_can_be_restored_no_technique_is_chosen(reason: str) -> None:
+def test_where_nothing_can_be_restored_no_technique_is_chosen() -> None:
+    reason = "no_effect_shown"
     effects = pd.DataFrame(
         [("set", "cpt", "c45", "original", 0.5, "none", "", reason)], columns=list(EFFECT_COLUMNS)
     )
@@ -490,16 +484,17 @@ def test_what_compares_with_a_clean_model_is_ranked_where_there_is_something_to_
 
 
 def test_who_helps_nobody_is_told_by_unrounded_shares_and_by_both_groups() -> None:
-    def marked(baseline: Values, own: Values) -> bool:
-        found = answers_of({"none": baseline, "a": own}).set_index("technique")
-        assert found["outcome"]["a"] == "helps"
-        return bool(found["levels_down"]["a"])
-
-    # As many of the deprived as the baseline, fewer of the favored.
-    assert marked(BASELINE, (0.1, 0.79, 0.25, 0.2, 0.3))
-    assert marked((0.3, 0.8, 0.2, 0.0511, 0.3511), (0.2, 0.8, 0.2, 0.0511, 0.2511))
-    # The deprived group gains less than half a percent, and the favored one loses most of the difference.
-    assert not marked((0.3, 0.8, 0.2, 0.0511, 0.3511), (0.2, 0.8, 0.2, 0.0549, 0.2549))
+    before: Values = (0.3, 0.8, 0.2, 0.0511, 0.3511)
+    levels: dict[float, dict[str, Cell]] = {
+        # As many of the deprived as the baseline, fewer of the favored.
+        0.4: {"none": BASELINE, "a": (0.1, 0.79, 0.25, 0.2, 0.3)},
+        0.5: {"none": before, "a": (0.2, 0.8, 0.2, 0.0511, 0.2511)},
+        # The deprived group gains less than half a percent, and the favored one loses most of the difference.
+        0.6: {"none": before, "a": (0.2, 0.8, 0.2, 0.0549, 0.2549)},
+    }
+    found = answers_at(levels, constant=ConstantAnswer(0.3)).xs("a")
+    assert set(found["outcome"]) == {"helps"}
+    assert found["levels_down"].tolist() == [True, True, False]
 
 
 def test_a_share_of_just_99_percent_is_not_more_than_that() -> None:

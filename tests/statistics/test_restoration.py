@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from fractions import Fraction
 
 import numpy as np
 import pandas as pd
@@ -25,7 +24,6 @@ from benchmark.statistics.restoration import (
     effect_table,
     pooled_shares,
     restoration_table,
-    restoration_values,
 )
 from tests.helpers.made_up_results import results
 
@@ -86,64 +84,6 @@ def test_shares_of_the_clean_model_are_counted_by_hand() -> None:
         "accepted_favored": 12 / 20,
         "accuracy": 36 / 40,
     }
-
-
-def values_of(people: People) -> dict[str, float]:
-    return {name: float(value[0]) for name, value in restoration_values(np.array([counts(people)])).items()}
-
-
-def test_all_metrics_of_forty_people_are_those_by_hand() -> None:
-    expected = {
-        # True positive rates 8 and 11 of 11, and 9 and 11 of 12; false ones 3 and 2 of 9, and 4 and 1 of 8.
-        "restoration_distance": Fraction(1, 4)
-        * (Fraction(3, 11) + Fraction(1, 9) + Fraction(2, 12) + Fraction(3, 8)),
-        "agreement": Fraction(16 + 13, 40),
-        "given_back": Fraction(3 + 1, 4 + 3),
-        "given_back_deprived": Fraction(3, 4),
-        "given_back_favored": Fraction(1, 3),
-        "paid": Fraction(2 + 1, 9 + 9),
-        "paid_deprived": Fraction(2, 9),
-        "paid_favored": Fraction(1, 9),
-        "in_their_place": Fraction(1 + 4, 7 + 8),
-        "in_their_place_deprived": Fraction(1, 7),
-        "in_their_place_favored": Fraction(4, 8),
-    }
-    assert values_of(FORTY) == pytest.approx({k: float(v) for k, v in expected.items()}, rel=0, abs=1e-12)
-
-
-def test_an_empty_group_leaves_the_other_ones_values() -> None:
-    values = values_of({name: n for name, n in FORTY.items() if name.startswith("deprived")})
-    assert np.isnan(values["restoration_distance"])
-    assert all(np.isnan(values[name]) for name in SHARES if name.endswith("favored"))
-    assert values["given_back"] == values["given_back_deprived"] == 3 / 4
-    assert values["agreement"] == 16 / 20
-
-
-@pytest.mark.parametrize(
-    ("people", "undefined"),
-    [
-        # Who accepts everybody has refused nobody in whose place others are.
-        ({"deprived_1101": 6, "deprived_0110": 6, "favored_1111": 6, "favored_0110": 6}, "in_their_place"),
-        # Who refuses everybody has nobody accepted who could lose a place, or get it back.
-        ({"deprived_1001": 6, "deprived_0000": 6, "favored_1011": 6, "favored_0000": 6}, "given_back paid"),
-    ],
-)
-def test_a_constant_clean_model_has_rates_and_no_shares_of_whom_it_never_answers(
-    people: People, undefined: str
-) -> None:
-    values = values_of(people)
-    assert {name for name in ("given_back", "paid", "in_their_place") if np.isnan(values[name])} == set(
-        undefined.split()
-    )
-    assert values["restoration_distance"] == 1 / 2
-    assert values["agreement"] == 1 / 2
-
-
-def test_without_planted_bias_the_baseline_is_the_clean_model() -> None:
-    values = values_of({"deprived_1111": 6, "deprived_0000": 3, "favored_1111": 2, "favored_0000": 5})
-    assert (values["restoration_distance"], values["agreement"]) == (0, 1)
-    assert (values["paid"], values["in_their_place"]) == (0, 0)
-    assert np.isnan(values["given_back"])
 
 
 def half_width(parts: Sequence[float], overlap: float = 0.0) -> float:
@@ -281,28 +221,6 @@ def test_rows_are_of_levels_above_0_and_a_run_may_have_none() -> None:
     assert restoration_table(table, BASELINES, None, REFITS).empty
     assert len(pooled_shares(table, None)) == len(SHARES)
     assert pooled_shares(table.iloc[:0], None).empty
-
-
-def test_linearised_intervals_hold_the_true_ratio() -> None:
-    """In about 95 of 100 experiments, of which 2,000 give a standard error of 0.5."""
-    rng = np.random.default_rng(5)
-    n_cells, n = 2000, 15
-
-    def draw(size: tuple[int, ...]) -> tuple[np.ndarray, np.ndarray]:
-        """Return people among whom the share is the greater, the more they are."""
-        among = 5 + rng.poisson(20, size)
-        return rng.binomial(among, np.clip(0.3 + 0.01 * (among - 25) + rng.normal(0, 0.1, size), 0, 1)), among
-
-    held, of = (people.sum(dtype=float) for people in draw((2_000_000,)))
-    share, among = draw((n_cells, n))
-    rows = pd.DataFrame(0, index=range(n_cells * n), columns=list(DECISION_COLUMNS))
-    rows = rows.assign(dataset="one", bias="cpt", level=0.5, classifier="c45", test="original")
-    rows["technique"] = np.repeat([f"t{i}" for i in range(n_cells)], n)
-    rows["repetition"] = np.tile(np.arange(n), n_cells)
-    rows["deprived_1101"], rows["deprived_1100"] = share.ravel(), (among - share).ravel()
-    table = pooled_shares(rows, None).query("metric == 'given_back'")
-    truth = held / of
-    assert 0.93 <= ((table["value_low"] <= truth) & (truth <= table["value_high"])).mean() <= 0.965
 
 
 BEFORE, LEFT = [0.20, 0.22, 0.19, 0.21, 0.18], [0.10, 0.13, 0.08, 0.11, 0.08]
