@@ -416,9 +416,8 @@ def _chances_of(step: BiasKind, rows: Rows, beta: float) -> Chances:
             f"{error.name!r}",
             expected="looks_at(schema), which returns each column besides the label that chances reads",
             got=", ".join(map(repr, declared)) or "no columns",
-            remedy="add to the class: def looks_at(self, schema): "
-            f"return (*super().looks_at(schema), {error.name!r}); return None if the chances depend on more "
-            "than columns",
+            remedy="add to the class: def looks_at(self, schema): return (*super().looks_at(schema), "
+            f"{error.name!r}); return None if the chances depend on more than columns",
         ) from error
 
 

@@ -125,9 +125,8 @@ class RateBounds(Restorer):
 
     name = "rate_bounds"
     reference = (
-        f"{_NATARAJAN}, at both bounds; "
-        "Chow (1970), On optimum recognition error and reject tradeoff, IEEE Transactions on "
-        "Information Theory 16"
+        f"{_NATARAJAN}, at both bounds; Chow (1970), On optimum recognition error and reject tradeoff, IEEE "
+        "Transactions on Information Theory 16"
     )
     summary = "Decide by both ends of bounds of the true rate, and by their middle where these differ"
     version = "1"

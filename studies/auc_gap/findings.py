@@ -88,12 +88,11 @@ def findings() -> str:
         f"{three(high('adult', 'eg_odds'))}, against {three(gap['adult', 'none'])} unmitigated. Adult has a "
         "gap without any proxy, and no constraint on rates acts on that.",
         "**The loss is not the price of fairness, or only part of it.** The control's AUC falls as far as "
-        "both constraints' on Adult and Dutch. On COMPAS it falls as far as with `eg_tpr`, and two fifths "
-        "as far as with `eg_odds`. A lottery of a few classifiers gives few numbers, which rank worse than "
-        f"scores. On Adult accuracy stays within .01, while `eg_odds` loses {two(lost['eg_odds'])} of "
-        "AUC. Whether the guide's fall is of this kind cannot be told. A gap of nearly binary answers is "
-        "another quantity: the control's is less than half of the unmitigated one on Adult, and larger on "
-        "Dutch.",
+        "both constraints' on Adult and Dutch. On COMPAS it falls as far as with `eg_tpr`, and two fifths as "
+        "far as with `eg_odds`. A lottery of a few classifiers gives few numbers, which rank worse than "
+        f"scores. On Adult accuracy stays within .01, while `eg_odds` loses {two(lost['eg_odds'])} of AUC. "
+        "Whether the guide's fall is of this kind cannot be told. A gap of nearly binary answers is another "
+        "quantity: the control's is less than half of the unmitigated one on Adult, and larger on Dutch.",
         "**What would change our mind.** A constraint that closes the gap without a loss of AUC, or on "
         "Adult beyond the control. [All levels](tables/techniques.csv), [values](results.csv).",
     ]

@@ -125,9 +125,8 @@ def findings() -> str:
     ends = over_datasets()
     answer = (
         f"**In {percent(worse().mean())} of the cases the gap of the attribute that is not mitigated gets "
-        f"wider on average.** In single splits it does in {everything}, less than the half that "
-        "noise alone would give. Chen, Zhang, Sarro and Harman (2024) report 57.5 % for other techniques and "
-        "data."
+        f"wider on average.** In single splits it does in {everything}, less than the half that noise alone "
+        "would give. Chen, Zhang, Sarro and Harman (2024) report 57.5 % for other techniques and data."
     )
     lines = [
         "**How to read it.** Attribute A is mitigated, B is not. A case is a dataset with its A, a level of "

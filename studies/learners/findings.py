@@ -46,14 +46,13 @@ SHORT = {
 }
 FOUR = [name for name in SHORT if name != "naive_bayes"]
 _INTRODUCTION = (
-    "Written by `python -m studies learners` from the committed values; "
-    "[the findings](FINDINGS.md) say what "
+    "Written by `python -m studies learners` from the committed values; [the findings](FINDINGS.md) say what "
     "follows. Techniques that are degenerate in a sample, or lack a value, with one of both learners are "
     "left out of a pair. Distances to the clean model are ranked where there is something to undo. Tau: "
-    "Kendall's tau-b of mean distances to the ideal, interval by drawing repetitions. Halves: the greater "
-    "of both learners' tau between halves of their own repetitions. The other columns count techniques by "
-    "whether the 95 % interval of their change against no technique, with the same learner, lies off 0: "
-    "with both learners on the same side, on opposite sides, with one of them only, with neither."
+    "Kendall's tau-b of mean distances to the ideal, interval by drawing repetitions. Halves: the greater of "
+    "both learners' tau between halves of their own repetitions. The other columns count techniques by "
+    "whether the 95 % interval of their change against no technique, with the same learner, lies off 0: with "
+    "both learners on the same side, on opposite sides, with one of them only, with neither."
 )
 
 
@@ -354,12 +353,11 @@ def findings() -> str:
         f"something to undo, {nearer} are shown to be nearer to the clean model, {farther} farther."
     )
     words = [
-        "**What was asked.** 25 techniques on Adult, COMPAS, the Dutch census and Bank: real rows, a "
-        "holdout of 30 %, samples of 5,000 rows, five splits. Label bias has dose .05 and .10. Five "
-        "are compared with their own learner. *Shown*: the 95 % interval of the "
-        "change against doing nothing lies off 0. It is corrected for the overlap of splits, not for the "
-        "number of changes. *Distance*: mean absolute difference to the true and false positive rates of "
-        "the learner without planted bias.",
+        "**What was asked.** 25 techniques on Adult, COMPAS, the Dutch census and Bank: real rows, a holdout "
+        "of 30 %, samples of 5,000 rows, five splits. Label bias has dose .05 and .10. Five are compared "
+        "with their own learner. *Shown*: the 95 % interval of the change against doing nothing lies off 0. "
+        "It is corrected for the overlap of splits, not for the number of changes. *Distance*: mean absolute "
+        "difference to the true and false positive rates of the learner without planted bias.",
         "**How to read τ.** Kendall's τ between ranks with two learners, mean over the datasets that reach "
         "both doses. Halves: τ of one learner between halves of its splits, below 1 by noise alone.",
         f"**To equalize**, τ between learners is {ends[LESS][0]} to {ends[LESS][-1]}. At dose {top:g}, "

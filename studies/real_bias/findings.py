@@ -302,11 +302,10 @@ def rates(prepared: PreparedExperiment) -> Iterator[tuple[str, str, float]]:
 KINDS = (FLIPS, "label", "borderline", "selection", "malicious_selection")
 _MARKS = {SAME: "=", OTHER: "≠", OPEN: "?", UNDECIDED: "–"}
 _INTRODUCTION = (
-    "Written by `python -m studies real_bias` from the committed values; "
-    "[the findings](FINDINGS.md) say what "
-    "the columns are and what follows, and the rules stand in `experiments/real_bias.toml`. Tau is Kendall's "
-    "tau-b of techniques' means over repetitions, under people's bias and under another one, with its 95 % "
-    "interval over single folds. The ceiling is the smaller tau of both between halves of their own "
+    "Written by `python -m studies real_bias` from the committed values; [the findings](FINDINGS.md) say "
+    "what the columns are and what follows, and the rules stand in `experiments/real_bias.toml`. Tau is "
+    "Kendall's tau-b of techniques' means over repetitions, under people's bias and under another one, with "
+    "its 95 % interval over single folds. The ceiling is the smaller tau of both between halves of their own "
     "repetitions."
 )
 
@@ -509,10 +508,9 @@ def findings() -> str:
     ]
     resume = 100 * max(clean_acceptance("resume_audit", name)[0].mean() for name in LEARNERS)
     lines = [
-        f"**How near are ranks?** τ with planted kinds is {two(min(taus))} to {two(max(taus))}, the "
-        f"median {two(float(np.median(taus)))}; the median ceiling is {two(float(np.median(ceilings)))}. "
-        f"Whose label is wrong changes ranks on {with_flips(OTHER)}; this is not shown on "
-        f"{with_flips(SAME)}.",
+        f"**How near are ranks?** τ with planted kinds is {two(min(taus))} to {two(max(taus))}, the median "
+        f"{two(float(np.median(taus)))}; the median ceiling is {two(float(np.median(ceilings)))}. Whose "
+        f"label is wrong changes ranks on {with_flips(OTHER)}; this is not shown on {with_flips(SAME)}.",
         "**A label gap is not the harm.** On `school_12`, people's bias moves logistic regression "
         f"{regression[0]} from the clean model (C4.5 {tree[0]}). Planted kinds of the same gap move it "
         f"{regression[1]} to {regression[2]} ({tree[1]} to {tree[2]}), flips {regression[3]} ({tree[3]}): "

@@ -451,21 +451,18 @@ def findings() -> str:
         f"{two(high)}, {named(better[high])} {verb(better[high], 'is', 'are')} shown to come nearer to the "
         f"clean model than doing nothing, over {n[high]} sources. {agreement_of(better[high], high)} At "
         f"{two(middle)}, {named(better[middle])} {verb(better[middle], 'is', 'are')} shown to. At "
-        f"{two(least)}, "
-        f"{named(better[least])} {verb(better[least], 'is', 'are')}, and {WORDS[len(worse[least])]} of "
-        f"eleven are shown to end farther away. At each dose, {WORDS[min(map(len, even.values()))]} lower "
-        "discrimination; `equalized_odds` answers nearly all alike on "
-        f"{degenerate('doses', 'equalized_odds', high)} sources at {two(high)}."
+        f"{two(least)}, {named(better[least])} {verb(better[least], 'is', 'are')}, and "
+        f"{WORDS[len(worse[least])]} of eleven are shown to end farther away. At each dose, "
+        f"{WORDS[min(map(len, even.values()))]} lower discrimination; `equalized_odds` answers nearly all "
+        f"alike on {degenerate('doses', 'equalized_odds', high)} sources at {two(high)}."
     )
     older = len(names_shown("levels", RESTORE, LEVELS[-1], 1))
     lines = [
         f"**What to do, and where it holds.** If the bias adds {two(least)}, do nothing to restore. If it "
-        "adds "
-        f"{two(high)}, try `{DROP}` or others on your rows; [`recommend`](../../docs/atlas.md) has fewer "
-        f"sources. At {two(high)}, `{DROP}` is nearer on {nearer_on(DROP, high)} sources, and gains "
-        f"{told(more_at_high_dose(DROP), three)} more than at {two(least)}. On a new one, expect "
-        "a gain within "
-        f"{interval(drop.new)} in 95 of 100 cases.",
+        f"adds {two(high)}, try `{DROP}` or others on your rows; [`recommend`](../../docs/atlas.md) has "
+        f"fewer sources. At {two(high)}, `{DROP}` is nearer on {nearer_on(DROP, high)} sources, and gains "
+        f"{told(more_at_high_dose(DROP), three)} more than at {two(least)}. On a new one, expect a gain "
+        f"within {interval(drop.new)} in 95 of 100 cases.",
         "**How to read it.** Label bias in real rows, C4.5, ten splits. *Dose*: label gap that the bias "
         f"adds; {n[least]}, {n[middle]} and {n[high]} sources reach it, and {', '.join(undo[:-1])} and "
         f"{undo[-1]} show something to undo. *Restore*: how much nearer to the clean model, by distance. "
@@ -561,8 +558,7 @@ def numbers() -> str:
                 "*Degenerate on*: sources on which a technique gives nearly all people one answer in more "
                 "than half of the splits. Such models count as measured.",
                 "*Smallest difference*: the mean that a t-test of as many sources shows with a power of 80 "
-                "%. "
-                "β: the level of bias.",
+                "%. β: the level of bias.",
             ]
         ),
     ]
@@ -588,10 +584,8 @@ def numbers() -> str:
     parts += [
         "## Planting in one's own rows",
         "τ is Kendall's correlation of the ranks under a planted dose with those in truth. The *ceiling* is "
-        "what "
-        "noise leaves of it. *Regret* is how much farther from the goal in truth a choice is than the best "
-        "one. "
-        f"*Less than `{FIXED}`* was not named beforehand.",
+        "what noise leaves of it. *Regret* is how much farther from the goal in truth a choice is than the "
+        f"best one. *Less than `{FIXED}`* was not named beforehand.",
         planting_table(),
     ]
     return "\n\n".join(fill(part, 125) if part[:1] not in "#|-" else part for part in parts) + "\n"
@@ -632,19 +626,15 @@ def claims() -> str:
     parts = {
         "Whether a technique restores decisions depends on the dose": {
             "Claim": f"At a dose of {two(high)}, {named(best)} {verb(best, 'is', 'are')} shown to come "
-            "nearer "
-            f"to the clean model than doing nothing {page}. {agreement_of(best, high)} `{DROP}` gains "
+            f"nearer to the clean model than doing nothing {page}. {agreement_of(best, high)} `{DROP}` gains "
             f"{told(drop.estimate, three)} in distance over {len(drop.sources)} sources, and "
             f"{told(agreement, three)} in agreement. On a new source, expect {interval(drop.new)} in "
-            "distance. "
-            f"At {two(least)}, {WORDS[len(worse[least])]} of eleven techniques are shown to end farther "
-            "away, "
-            f"at {two(middle)} {WORDS[len(worse[middle])]}.",
+            f"distance. At {two(least)}, {WORDS[len(worse[least])]} of eleven techniques are shown to end "
+            f"farther away, at {two(middle)} {WORDS[len(worse[middle])]}.",
             "Estimand": "The mean gain in [distance](statistics.md#restored-or-only-evened-out) over doing "
             "nothing, over all sources that reach the dose, those with nothing to undo among them.",
-            "Design": f"Label bias in real rows of {len(sources())} independent sources, C4.5, ten splits. "
-            f"A gap between groups was one reason to take {len(sources()) - OLD} of these. Rules were "
-            "written "
+            "Design": f"Label bias in real rows of {len(sources())} independent sources, C4.5, ten splits. A "
+            f"gap between groups was one reason to take {len(sources()) - OLD} of these. Rules were written "
             "before the run; p-values are of exact sign flips, corrected by Holm's method.",
             "Smallest difference": f"{three(halves[drop])}, half the width of {told(drop.estimate, three)}.",
             "What would change our mind": "Other learners or kinds of bias, or new sources outside of the "
@@ -666,12 +656,11 @@ def claims() -> str:
         },
         "Planting in one's own rows chooses better than dropping; a fixed technique may do as well": {
             "Claim": f"Where a label gap of .05 is hidden, it has less regret than always dropping {page}. "
-            "To restore, "
-            f"it has less by {told(planted[RESTORE, 0.05][0], three)}; ten datasets did not show this "
-            "([nested](../results/nested/FINDINGS.md)). To equalize, by "
-            f"{told(planted[EQUALIZE, 0.05][0], three)}. Where "
-            f".10 is hidden, by {told(planted[EQUALIZE, 0.1][0], three)} to equalize; to restore, it is not "
-            f"shown: {told(hidden, three)}. {beside_fixed()}",
+            f"To restore, it has less by {told(planted[RESTORE, 0.05][0], three)}; ten datasets did not show "
+            "this ([nested](../results/nested/FINDINGS.md)). To equalize, by "
+            f"{told(planted[EQUALIZE, 0.05][0], three)}. Where .10 is hidden, by "
+            f"{told(planted[EQUALIZE, 0.1][0], three)} to equalize; to restore, it is not shown: "
+            f"{told(hidden, three)}. {beside_fixed()}",
             "Estimand": "How much farther from the goal in truth the technique is that planting puts first "
             "than dropping is.",
             "Design": "Label bias hidden in training and test rows, and a dose of .10 on top: both of one "

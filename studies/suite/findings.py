@@ -61,22 +61,18 @@ REASONS = (NOTHING_TO_UNDO, NO_EFFECT_SHOWN, NO_REFERENCE)
 _BEGIN, _END = "<!-- suite: python -m studies suite -->", "<!-- suite ends -->"
 _PLACE = ["dataset", "level", "technique"]
 _INTRODUCTION = (
-    "Written by `python -m studies suite` from the committed values; "
-    "[the findings](FINDINGS.md) say what "
+    "Written by `python -m studies suite` from the committed values; [the findings](FINDINGS.md) say what "
     "the columns are and what follows. Each dataset counts once, by its value over ten splits; degenerate "
-    "models count as measured. Distance, given back and paid are of datasets with something to undo. "
-    "*Nearer than `refit_biased`*: without what chance gives; that refit's own gain over doing "
-    "nothing stands "
-    "in its row. The prejudice remover has another learner and other datasets with something to "
-    "undo, so that "
-    "it stands apart. Intervals of differences are Student's over datasets, of 95 % for one technique "
-    f"alone. \\*: shown to differ, with p of at most {two(ALPHA)} after Holm's correction over eleven "
-    "techniques; given back: from `refit_biased`. Shares removed are ratios of sums over datasets, with "
-    "95 % intervals from all resamples of eleven datasets, and from 100,000 of fifteen. A negative share "
-    "adds to the difference. In brackets: of the deprived / of the favored group, over the datasets with at "
-    f"least {LEAST_PEOPLE} such people, which can be fewer. *Degenerate on*: nearly everybody, "
-    "or each group, is answered alike in more than "
-    "half of the splits."
+    "models count as measured. Distance, given back and paid are of datasets with something to undo. *Nearer "
+    "than `refit_biased`*: without what chance gives; that refit's own gain over doing nothing stands in its "
+    "row. The prejudice remover has another learner and other datasets with something to undo, so that it "
+    "stands apart. Intervals of differences are Student's over datasets, of 95 % for one technique alone. "
+    f"\\*: shown to differ, with p of at most {two(ALPHA)} after Holm's correction over eleven techniques; "
+    "given back: from `refit_biased`. Shares removed are ratios of sums over datasets, with 95 % intervals "
+    "from all resamples of eleven datasets, and from 100,000 of fifteen. A negative share adds to the "
+    "difference. In brackets: of the deprived / of the favored group, over the datasets with at least "
+    f"{LEAST_PEOPLE} such people, which can be fewer. *Degenerate on*: nearly everybody, or each group, is "
+    "answered alike in more than half of the splits."
 )
 _WHERE = (
     "Gains over doing nothing on independent datasets; to restore, on those with something to undo. "
@@ -542,9 +538,8 @@ def findings() -> tuple[str, str]:
     introduction = (
         f"**Over {WORDS[len(some)]} datasets at β = {LEVEL:g}, {WORDS[len(given)]} of eleven techniques are "
         f"shown to give back more than chance does.** {WORDS[len(no_nearer)].capitalize()} of these, "
-        f"{named(no_nearer)}, end on average no nearer to the clean model than doing nothing. "
-        "Over datasets, none is "
-        f"shown to come nearer; on single ones some are, such as `{best['technique']}` on "
+        f"{named(no_nearer)}, end on average no nearer to the clean model than doing nothing. Over datasets, "
+        f"none is shown to come nearer; on single ones some are, such as `{best['technique']}` on "
         f"`{best['dataset']}`. {WORDS[len(less)].capitalize()} are shown to even out acceptance, "
         "`equalized_odds` by answering nearly everybody alike on "
         f"{told.loc['equalized_odds', 'degenerate']:.0f} of {len(datasets)} datasets."
@@ -565,9 +560,8 @@ def findings() -> tuple[str, str]:
         f"{percent('reject_option', 'in_their_place_value')}. Equalized odds accepts "
         f"{percent('equalized_odds', 'in_their_place_value')}, because it answers nearly everybody alike on "
         f"{WORDS[alike]} of the {WORDS[len(some)]} datasets.",
-        "**On single datasets** the report names a technique to restore decisions in "
-        f"{len(singly)} of {cases} "
-        "cases of dataset and learner: "
+        f"**On single datasets** the report names a technique to restore decisions in {len(singly)} of "
+        f"{cases} cases of dataset and learner: "
         f"{'; '.join(f'`{name}` on {where}' for name, where in places.items())}.",
     ]
     how, which = reading(told)
@@ -593,12 +587,11 @@ def reading(told: pd.DataFrame) -> list[str]:
         f"{100 * before.mean():.1f} before. *Degenerate*: nearly all, or each group, answered alike. "
         "Intervals: each alone. \\*: shown to differ (given back: from `refit_biased`), Holm's p ≤ "
         f"{two(ALPHA)} over eleven.",
-        "**Which datasets.** Distance, given back and paid leave out "
-        f"{named(absent[NOTHING_TO_UNDO])} (nothing "
-        f"to undo), {named(absent[NO_EFFECT_SHOWN])} (no effect shown) and {named(absent[NO_REFERENCE])} (no "
-        "useful clean model). `prejudice_remover` stands apart: its learner has "
-        f"{named(sorted(own - other))} in place of {named(sorted(other - own))}. With fewer "
-        f"than {LEAST_PEOPLE} such people, given back of the favored leaves out "
+        f"**Which datasets.** Distance, given back and paid leave out {named(absent[NOTHING_TO_UNDO])} "
+        f"(nothing to undo), {named(absent[NO_EFFECT_SHOWN])} (no effect shown) and "
+        f"{named(absent[NO_REFERENCE])} (no useful clean model). `prejudice_remover` stands apart: its "
+        f"learner has {named(sorted(own - other))} in place of {named(sorted(other - own))}. With fewer than "
+        f"{LEAST_PEOPLE} such people, given back of the favored leaves out "
         f"{named(without_people('given_back_favored'))}, paid of the deprived "
         f"{named(without_people('paid_deprived'))}.",
     ]
@@ -623,24 +616,19 @@ def limits(told: pd.DataFrame, near: pd.DataFrame, every: pd.DataFrame) -> tuple
         f"**Not shown is not none.** A gain of {two(least.min())} (`{least.idxmin()}`), "
         f"{two(least.median())} (median) or {two(least.max())} (`{least.idxmax()}`) is found with "
         "80 % power.",
-        "**A closed gap is not a restored decision.** Of "
-        f"{len(every)} pairs of dataset and technique, without degenerate ones, {len(near)} "
-        "close .8 to 1.2 of "
-        f"the planted gap. Half of these bring back less than {two(near['accuracy'].median())} of the lost "
-        f"accuracy; {WORDS[harmed]} loses still more.",
+        f"**A closed gap is not a restored decision.** Of {len(every)} pairs of dataset and technique, "
+        f"without degenerate ones, {len(near)} close .8 to 1.2 of the planted gap. Half of these bring back "
+        f"less than {two(near['accuracy'].median())} of the lost accuracy; {WORDS[harmed]} loses still more.",
         "**What would change our mind.** A gain in distance that is shown with more datasets, learners or "
         "kinds of bias.",
     ]
     aside = [
         f"**The largest gain in distance** is {largest_gain(told)}.",
-        "**Chance comes nearer, too.** `refit_biased` "
-        f"({three(nothing[f'{distance}_refit_biased'])}) is nearer "
-        f"than doing nothing ({three(nothing[RESTORE])}) by {refit_gain(nothing)}, which is not "
-        "shown. None is "
-        "shown to be nearer than `refit_biased`.",
+        f"**Chance comes nearer, too.** `refit_biased` ({three(nothing[f'{distance}_refit_biased'])}) is "
+        f"nearer than doing nothing ({three(nothing[RESTORE])}) by {refit_gain(nothing)}, which is not "
+        "shown. None is shown to be nearer than `refit_biased`.",
         f"**Evened out.** Where they are not degenerate, {WORDS[len(evened_out_anyway())]} are still shown "
-        "to even out "
-        f"acceptance. `equalized_odds` is left with {WORDS[left]} datasets, too few to tell.",
+        f"to even out acceptance. `equalized_odds` is left with {WORDS[left]} datasets, too few to tell.",
         f"**What else goes.** Original points per planted one: `drop_sensitive` {point[0]}, "
         f"`threshold_optimizer` {point[1]}.",
     ]
@@ -685,9 +673,8 @@ def claims() -> str:
     told_claims = {
         "Most techniques even out acceptance under strong label bias": [
             f"**Claim.** At β = {LEVEL:g}, {WORDS[len(less)]} of eleven lower discrimination, by {lowest} to "
-            f"{highest} ([suite](../results/suite/FINDINGS.md), "
-            "[numbers](../results/suite/NUMBERS.md)). One of "
-            "these, `equalized_odds`, does so by answering nearly everybody alike on "
+            f"{highest} ([suite](../results/suite/FINDINGS.md), [numbers](../results/suite/NUMBERS.md)). One "
+            "of these, `equalized_odds`, does so by answering nearly everybody alike on "
             f"{told.loc['equalized_odds', 'degenerate']:.0f} of {len(independent())} datasets.",
             "**Estimand.** The mean fall in absolute discrimination against doing nothing, over eleven "
             "independent datasets.",
@@ -699,20 +686,16 @@ def claims() -> str:
             "with another learner.",
         ],
         "Some give back what the bias took; over datasets none is shown to restore decisions": [
-            f"**Claim.** At β = {LEVEL:g}, {WORDS[len(given)]} give back more of what the bias "
-            "took than chance "
-            "does. Over datasets, none is shown to come nearer to the clean model; on single "
-            "datasets some are "
-            "([suite](../results/suite/FINDINGS.md)). A closed gap is no proof. Of "
-            f"{len(every)} pairs that are not degenerate, {len(near)} close .8 to 1.2 of the "
-            "planted gap. Half "
-            f"of these bring back less than {two(near['accuracy'].median())} of the lost accuracy; {harmed} "
-            "loses still more.",
+            f"**Claim.** At β = {LEVEL:g}, {WORDS[len(given)]} give back more of what the bias took than "
+            "chance does. Over datasets, none is shown to come nearer to the clean model; on single datasets "
+            f"some are ([suite](../results/suite/FINDINGS.md)). A closed gap is no proof. Of {len(every)} "
+            f"pairs that are not degenerate, {len(near)} close .8 to 1.2 of the planted gap. Half of these "
+            f"bring back less than {two(near['accuracy'].median())} of the lost accuracy; {harmed} loses "
+            "still more.",
             "**Estimands.** The share given back beyond a refit, and the gain in "
             "[distance](statistics.md#restored-or-only-evened-out).",
-            "**Design.** As above, on the eight datasets with something to undo and a useful "
-            "clean model: the "
-            "same learner without bias.",
+            "**Design.** As above, on the eight datasets with something to undo and a useful clean model: "
+            "the same learner without bias.",
             f"**Smallest difference.** {nearer[0]}: gains in distance of {nearer[1]}. The largest gain is "
             f"{largest_gain(told)}. With 80 % power, gains of {two(least.min())} to {two(least.max())} are "
             "shown in spite of the correction.",
@@ -758,12 +741,10 @@ def numbers() -> str:
     blocks += [table(["dataset", *names], rows), "## Closed gaps and lost accuracy"]
     blocks.append(
         fill(
-            f"At β = {LEVEL:g} label bias moves the discrimination of C4.5 by more than .1 on "
-            f"{len(moved())} datasets, besides two that share rows with others. With ten techniques (repair "
-            f"closes no gap) there are {10 * len(moved())} pairs. {len(every)} of them close .8 to 1.2 of "
-            f"the planted gap, {len(alike)} of these degenerate ones. Of the accuracy that the "
-            "bias took they "
-            "bring back "
+            f"At β = {LEVEL:g} label bias moves the discrimination of C4.5 by more than .1 on {len(moved())} "
+            "datasets, besides two that share rows with others. With ten techniques (repair closes no gap) "
+            f"there are {10 * len(moved())} pairs. {len(every)} of them close .8 to 1.2 of the planted gap, "
+            f"{len(alike)} of these degenerate ones. Of the accuracy that the bias took they bring back "
             f"{two(every['accuracy'].min())} to {two(every['accuracy'].max())}, with the quartiles "
             f"{', '.join(two(quartile) for quartile in brought)}. The true positive rate of the deprived "
             f"group is up to {100 * every['deprived'].max():.0f} points below the clean model's. Here all "
@@ -801,9 +782,8 @@ def draw() -> bytes:
             "biased rows, which is chance, the others to doing nothing. Bars: means with 95 % intervals over "
             "datasets, for each technique alone.",
             notes=[
-                "The first three: datasets with something to undo, which are others for the "
-                "prejudice remover. "
-                "The last: eleven independent datasets, degenerate too."
+                "The first three: datasets with something to undo, which are others for the prejudice "
+                "remover. The last: eleven independent datasets, degenerate too."
             ],
             panel_titles=[*beyond, "nearer to clean model", "less discrimination"],
         )

@@ -339,9 +339,8 @@ def findings(study: Study) -> str:
         f"{two(DOSE)} alone, at most 4,000 rows, {WORDS[len(ran)]} techniques that know nothing, in no test.",
         f"**Worth.** Over doing nothing, 50 refusals gain {worth[0]} at {two(DOSES[0])}. They gain "
         f"{worth[1]} at {two(DOSES[1])}, and {worth[2]} at {two(DOSES[2])}. At {two(DOSE)}, they beat "
-        f"{sum(alone)} of {len(alone)} techniques that know nothing. Of the best "
-        f"one, `{strongest}`, they are ahead by {least_gains}. Distance, over the best elsewhere: "
-        f"{', '.join(apart)}.",
+        f"{sum(alone)} of {len(alone)} techniques that know nothing. Of the best one, `{strongest}`, they "
+        f"are ahead by {least_gains}. Distance, over the best elsewhere: {', '.join(apart)}.",
         f"**How many** refusals are enough? {listed(least).capitalize()}, of {M[0]} to {M[-1]}: intervals "
         "above .005 and .010.",
         f"**How wrong.** With C4.5 and told .05, doing nothing agrees more below a true gap of {even[0]}. "

@@ -238,12 +238,11 @@ def numbers() -> str:
     blocks = [
         "# What tuning on biased rows costs: all numbers",
         fill(
-            "Written by `python -m studies tuning` from the committed values; "
-            "[the findings](FINDINGS.md) "
+            "Written by `python -m studies tuning` from the committed values; [the findings](FINDINGS.md) "
             f"say what the words mean. Rule: {known.tuned_by}. Regret: accuracy lost on the original test "
             "against the setting that the test rows would choose; below 0 there is more, as the limit is "
-            "broken by more. Beyond: fits beyond the limit there. Intervals of 95 %, over splits, "
-            "corrected for their overlap, not for their number.",
+            "broken by more. Beyond: fits beyond the limit there. Intervals of 95 %, over splits, corrected "
+            "for their overlap, not for their number.",
             125,
         ),
         "## All datasets",
