@@ -222,11 +222,8 @@ class Evaluator:
         splits: list[Split] = []
         try:
             splits.extend(draw_splits(data, block))
-            refits = {
-                rows: self._refitted(block, splits, rows)
-                for rows in {self._entries[cell.technique].refit for cell in cells}
-                if rows is not None
-            }
+            kinds = {self._entries[cell.technique].refit for cell in cells}
+            refits = {rows: rows and self._refitted(block, splits, rows) for rows in kinds}
         except Exception as error:
             begin = in_fold(len(splits), data.n_folds)
             reason = f"{begin}the rows to train and test on could not be drawn: {in_words(error)}"
@@ -242,13 +239,9 @@ class Evaluator:
             for cell, key in zip(cells, keys, strict=True)
         ]
         for cell, key, cell_tools in zip(cells, keys, tools, strict=True):
-            technique, entry = self.techniques[key], self._entries[cell.technique]
-            started = time.perf_counter()
-            if entry.told is not None:
-                content = self._cell_told(block, cell, technique, cell_tools, scorers, splits, entry.told)
-            else:
-                trained_on = None if entry.refit is None else refits[entry.refit]
-                content = self._cell(block, cell, technique, cell_tools, scorers, splits, trained_on)
+            technique, started = self.techniques[key], time.perf_counter()
+            trained_on = refits[self._entries[cell.technique].refit]
+            content = self._cell(block, cell, technique, cell_tools, scorers, splits, trained_on)
             yield cell_result(data, block, cell, **{"seconds": time.perf_counter() - started, **content})
 
     def _shared(self, split: Split, train: Table, purpose: str = "technique") -> Shared:
@@ -265,33 +258,27 @@ class Evaluator:
             generator(self.prepared.experiment.seed, technique=technique, **shared.axes),
         )
 
-    def _cell_told(
+    def _told(
         self,
+        telling: Telling,
         block: Block,
-        cell: Cell,
         technique: Technique,
         tools: Sequence[Tools],
-        scorers: Mapping[SplitTest, Scorer],
         splits: Sequence[Split],
-        telling: Telling,
-    ) -> dict[str, Any]:
-        """Return :meth:`_cell` of a technique that is told something, for each draw of what it is told.
+    ) -> list[Tools]:
+        """Return the tools of each draw of what a technique is told in each split.
 
         All draws have the same random numbers, so that no draw depends on the number of draws.
         """
         data = self.prepared.datasets[block.dataset]
         # Chance decided about groups that an audit recorded, and no row's true label is known.
         true = None if data.biases[block.bias].of_audit else data.test.y
-        try:
-            planted = data.told(block)
-            known = [
-                replace(split_tools, known=known, rng=copy.deepcopy(split_tools.rng))
-                for split, split_tools in zip(splits, tools, strict=True)
-                for known in told(telling, technique, planted, split, true, data.experiment.seed)
-            ]
-        except BetabenchError as error:
-            return {"status": status_of(error), "reason": in_words(error)}
-        return self._cell(block, cell, technique, known, scorers, splits, n_draws=len(known) // len(splits))
+        planted = data.told(block)
+        return [
+            replace(split_tools, known=known, rng=copy.deepcopy(split_tools.rng))
+            for split, split_tools in zip(splits, tools, strict=True)
+            for known in told(telling, technique, planted, split, true, data.experiment.seed)
+        ]
 
     def _cell(
         self,
@@ -302,14 +289,17 @@ class Evaluator:
         scorers: Mapping[SplitTest, Scorer],
         splits: Sequence[Split],
         trained_on: Sequence[Split] | None = None,
-        n_draws: int = 1,
     ) -> dict[str, Any]:
         """Return the fields of a cell's result; its seconds end before scoring.
 
-        ``splits`` are the block's. Refits are ``trained_on`` others. There are ``tools`` for each draw of
-        what the technique is told in each split.
+        ``splits`` are the block's, with ``tools`` for each. Refits are ``trained_on`` others.
         """
-        started = time.perf_counter()
+        if (telling := self._entries[cell.technique].told) is not None:
+            try:
+                tools = self._told(telling, block, technique, tools, splits)
+            except BetabenchError as error:
+                return {"status": status_of(error), "reason": in_words(error)}
+        started, n_draws = time.perf_counter(), len(tools) // len(splits)
         factory = self.classifiers.get(cell.classifier)
         if factory is not None and (mismatch := classifier_mismatch(technique, factory)) is not None:
             return {"status": "skipped", "reason": storable(mismatch)}
