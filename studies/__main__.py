@@ -14,8 +14,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(prog="python -m studies", description=__doc__)
     parser.add_argument("names", nargs="*", choices=(*STUDIES, []), metavar="NAME", help=", ".join(STUDIES))
     for name in parser.parse_args().names or STUDIES:
-        study = import_module(f"studies.{name}.findings")
-        write_all({**study.pages(), **(study.figures() if hasattr(study, "figures") else {})})
+        write_all(import_module(f"studies.{name}.findings").FILES)
 
 
 if __name__ == "__main__":

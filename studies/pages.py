@@ -1,10 +1,15 @@
 """Pages by hand of which some parts are computed, and files of findings."""
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
 from textwrap import fill
 
 from benchmark.text.writing import write_atomically
+
+Files = Mapping[Path, Callable[[], str | bytes]]
+"""The pages, tables and figures of a study, and functions that return their content anew."""
+
+CLAIMS = Path(__file__).resolve().parents[1] / "docs" / "claims.md"
 
 _WIDTH = 125
 WORDS = (
@@ -50,8 +55,19 @@ def named(names: Sequence[str]) -> str:
     return listed([f"`{name}`" for name in names])
 
 
-def write_all(files: Mapping[Path, bytes]) -> None:
-    """Write the pages and figures of findings, each with its folder."""
+def with_claims(study: str, claims: Mapping[str, Mapping[str, str]]) -> str:
+    """Return the page of claims with those of a study anew: texts by name, by title."""
+    texts = [
+        f"### {title}\n\n{points(f'**{name}.** {text}' for name, text in claim.items())}"
+        for title, claim in claims.items()
+    ]
+    part = "\n\n".join(("", *texts, ""))
+    page = CLAIMS.read_text(encoding="utf-8")
+    return with_part(page, f"<!-- {study}: python -m studies {study} -->", part, f"<!-- {study} end")
+
+
+def write_all(files: Files) -> None:
+    """Write the files of a study, each with its folder."""
     for path, content in files.items():
         path.parent.mkdir(exist_ok=True)
-        write_atomically(path, content)
+        write_atomically(path, content())

@@ -12,7 +12,7 @@ from pathlib import Path
 import pandas as pd
 
 from benchmark.text.markdown import table
-from studies.pages import finding
+from studies.pages import Files, finding
 
 FOLDER = Path(__file__).resolve().parents[2] / "results" / "alternation"
 FINDINGS = FOLDER / "FINDINGS.md"
@@ -134,6 +134,4 @@ def findings() -> str:
     return finding(title, answer, picture, tables, lines)
 
 
-def pages() -> dict[Path, bytes]:
-    """Return the findings, by their file."""
-    return {FINDINGS: findings().encode()}
+FILES: Files = {FINDINGS: findings}

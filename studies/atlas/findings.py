@@ -43,7 +43,7 @@ from studies.atlas.comparison import CHOICES
 from studies.atlas.description import tables_digest
 from studies.atlas.regrets import PRIMARY
 from studies.estimates import draw_estimate, three, told
-from studies.pages import finding, listed, points, sections
+from studies.pages import Files, finding, listed, points, sections
 
 ROOT = Path(__file__).resolve().parents[2]
 FOLDER = ROOT / "results" / "atlas"
@@ -366,19 +366,12 @@ def draw() -> bytes:
     return style.render(page.fit(), "png")
 
 
-def pages() -> dict[Path, bytes]:
-    """Return the pages by their files."""
-    return {FINDINGS: findings().encode(), NUMBERS: numbers().encode()}
+FILES: Files = {FINDINGS: findings, NUMBERS: numbers, FIGURE: draw}
 
 
 def frozen() -> dict[str, str]:
     """Return the digests of released tables, by the atlas's version."""
     return dict(json.loads(FROZEN.read_bytes())) if FROZEN.is_file() else {}
-
-
-def figures() -> dict[Path, bytes]:
-    """Return the figures, by their files."""
-    return {FIGURE: draw()}
 
 
 if __name__ == "__main__":  # a release stays

@@ -13,7 +13,7 @@ import pandas as pd
 from benchmark.runs.finished import read_run
 from benchmark.text.markdown import table
 from studies.estimates import three, two
-from studies.pages import finding
+from studies.pages import Files, finding
 
 FOLDER = Path(__file__).resolve().parents[2] / "results" / "auc_gap"
 FINDINGS = FOLDER / "FINDINGS.md"
@@ -111,6 +111,4 @@ def findings() -> str:
     return finding("Does mitigation close the AUC gap?", answer, picture, [table(head, rows())], lines)
 
 
-def pages() -> dict[Path, bytes]:
-    """Return the findings, by their file."""
-    return {FINDINGS: findings().encode()}
+FILES: Files = {FINDINGS: findings}

@@ -25,7 +25,7 @@ from benchmark.statistics.intervals import CONFIDENCE
 from benchmark.text.markdown import table
 from benchmark.text.writing import plain_or_packed
 from studies.estimates import Estimate, three, two
-from studies.pages import finding
+from studies.pages import Files, finding
 
 ROOT = Path(__file__).resolve().parents[2]
 FOLDER = ROOT / "results" / "blum_stangl"
@@ -319,6 +319,4 @@ def findings() -> str:
     return finding(title, answer, picture, [table(head, rows), table(["claim", "verdict"], claims())], lines)
 
 
-def pages() -> dict[Path, bytes]:
-    """Return the findings, by their file."""
-    return {FINDINGS: findings().encode()}
+FILES: Files = {FINDINGS: findings}

@@ -26,7 +26,7 @@ from benchmark.techniques import get_technique
 from benchmark.text.writing import plain_or_packed
 from studies.agreement import tau_interval, tau_of, tau_of_halves
 from studies.estimates import RESAMPLES, Estimate, draw_estimate, student_estimate
-from studies.pages import with_part
+from studies.pages import Files, with_part
 
 __all__ = ["PAGES", "TABLES", "claims", "corrected", "draw", "mitigation", "with_tables"]
 
@@ -411,8 +411,9 @@ TABLES: dict[str, Callable[[], str]] = {
 """What makes each table of the pages, by the name in its marks."""
 
 
-def with_tables(text: str) -> str:
-    """Return a page with its tables made anew; all else stays as it is."""
+def with_tables(page: Path) -> str:
+    """Return the text of a page with its tables made anew; all else stays as it is."""
+    text = page.read_text(encoding="utf-8")
     for name, make in TABLES.items():
         begin, end = _BEGIN.format(name), _END.format(name)
         if begin in text:
@@ -480,11 +481,8 @@ def draw_ranks() -> bytes:
     return style.render(page.fit(), "png")
 
 
-def pages() -> dict[Path, bytes]:
-    """Return the pages with their tables, by their files."""
-    return {path: with_tables(path.read_text(encoding="utf-8")).encode() for path in PAGES}
-
-
-def figures() -> dict[Path, bytes]:
-    """Return the figures, by their files."""
-    return {FIGURE: draw(), RANKS_FIGURE: draw_ranks()}
+FILES: Files = {
+    **{path: partial(with_tables, path) for path in PAGES},
+    FIGURE: draw,
+    RANKS_FIGURE: draw_ranks,
+}

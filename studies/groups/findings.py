@@ -19,7 +19,7 @@ from benchmark.runs.manifest import Manifest
 from benchmark.statistics.intervals import student_intervals
 from benchmark.text.writing import plain_or_packed
 from studies.estimates import Estimate, student_estimate, three, told
-from studies.pages import finding
+from studies.pages import Files, finding
 
 FOLDER = Path(__file__).resolve().parents[2] / "results" / "groups"
 FINDINGS = FOLDER / "FINDINGS.md"
@@ -161,6 +161,4 @@ def findings() -> str:
     return finding(title, answer, picture, [rows()], lines)
 
 
-def pages() -> dict[Path, bytes]:
-    """Return the findings, by their file."""
-    return {FINDINGS: findings().encode()}
+FILES: Files = {FINDINGS: findings}

@@ -27,7 +27,7 @@ from benchmark.experiment.expand import expand
 from benchmark.experiment.export import metrics_frame
 from benchmark.experiment.plan import Experiment, load_experiment
 from benchmark.experiment.prepare import prepare_experiment
-from benchmark.experiment.prepared import PreparedDataset, PreparedExperiment
+from benchmark.experiment.prepared import PreparedDataset, PreparedExperiment, SolvedDoses
 from benchmark.experiment.run import compute
 from benchmark.experiment.store import Store
 from benchmark.statistics.cells import Array
@@ -36,7 +36,7 @@ from benchmark.text.writing import write_atomically
 from studies.agreement import tau_of
 from studies.estimates import Estimate, resampled, three, told, two
 from studies.nested.findings import DROP, FOLDER, NOTHING, run
-from studies.pages import points
+from studies.pages import Files, points
 from tools.sources import first_of_sources
 
 VALUES, PAGE = FOLDER / "rates.csv", FOLDER / "RATES.md"
@@ -75,9 +75,9 @@ def prepared() -> PreparedExperiment:
 
 def _with_rates(data: PreparedDataset) -> PreparedDataset:
     """Return a dataset in which each label gap is taken for the level of bias of that number."""
-    levels = tuple(Dose(rate, rate, float("nan")) for rate in (0.0, *PLANTED))
-    hidden = {("label", rate): Dose(rate, rate, float("nan")) for rate in HIDDEN if rate}
-    return replace(data, hidden=hidden, solved={("label", rate): levels for rate in HIDDEN})
+    planted = tuple(Dose(rate, rate, float("nan")) for rate in (0.0, *PLANTED))
+    hidden = {rate: Dose(rate, rate, float("nan")) if rate else None for rate in HIDDEN}
+    return replace(data, solved={("label", own): SolvedDoses(planted, hidden[own]) for own in HIDDEN})
 
 
 def measured() -> pd.DataFrame:
@@ -257,9 +257,7 @@ def read_values() -> pd.DataFrame:
     return pd.read_csv(VALUES)
 
 
-def pages() -> dict[Path, bytes]:
-    """Return the page, by their files."""
-    return {PAGE: page().encode()}
+FILES: Files = {PAGE: page}
 
 
 if __name__ == "__main__":

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Collection
 from dataclasses import replace
-from functools import cache
+from functools import cache, partial
 from pathlib import Path
 
 import pandas as pd
@@ -20,7 +20,7 @@ from benchmark.columns import EQUALIZE, GOAL_METRICS, RESTORE, UNTREATED
 from benchmark.figures import style
 from benchmark.figures.page import Page, RowLabels
 from benchmark.metrics import list_metrics
-from benchmark.runs.finished import RunFrames, read_frames
+from benchmark.runs.finished import read_frames
 from benchmark.runs.verdicts import baselines_of, effects_of_bias
 from benchmark.statistics.answers import unranked, without_degenerate
 from benchmark.statistics.cells import to_cells
@@ -31,7 +31,7 @@ from studies.agreement import classifier_agreement
 
 __all__ = ["FOLDER", "agreement", "changes", "findings", "numbers", "shown_on", "tau_over_datasets"]
 from studies.estimates import draw_estimate, signed, two
-from studies.pages import finding, named
+from studies.pages import Files, finding, named
 
 FOLDER = Path(__file__).resolve().parents[2] / "results" / "learners"
 FINDINGS, NUMBERS, FIGURE = FOLDER / "FINDINGS.md", FOLDER / "NUMBERS.md", FOLDER / "figures" / "tau.png"
@@ -56,10 +56,8 @@ _INTRODUCTION = (
 )
 
 
-@cache
-def run() -> RunFrames:
-    """Return the committed run."""
-    return read_frames(FOLDER)
+run = cache(partial(read_frames, FOLDER))
+"""Return the committed run, which is read once."""
 
 
 def levels(metric: str) -> tuple[float, ...]:
@@ -412,11 +410,4 @@ def draw() -> bytes:
     return style.render(page.fit(), "png")
 
 
-def pages() -> dict[Path, bytes]:
-    """Return both pages, by their files."""
-    return {NUMBERS: numbers().encode(), FINDINGS: findings().encode()}
-
-
-def figures() -> dict[Path, bytes]:
-    """Return the figures, by their files."""
-    return {FIGURE: draw()}
+FILES: Files = {NUMBERS: numbers, FINDINGS: findings, FIGURE: draw}

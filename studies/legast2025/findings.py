@@ -18,7 +18,7 @@ from benchmark.statistics.cells import to_cells
 from benchmark.text.markdown import table
 from benchmark.text.writing import plain_or_packed
 from studies.estimates import student_estimate
-from studies.pages import finding
+from studies.pages import Files, finding
 
 FOLDER = Path(__file__).resolve().parents[2] / "results" / "legast2025"
 FINDINGS = FOLDER / "FINDINGS.md"
@@ -201,6 +201,4 @@ def findings() -> str:
     return finding(title, answer, picture, tables, lines)
 
 
-def pages() -> dict[Path, bytes]:
-    """Return the findings, by their file."""
-    return {FINDINGS: findings().encode()}
+FILES: Files = {FINDINGS: findings}

@@ -11,7 +11,7 @@ measured.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from functools import cache
+from functools import cache, partial
 from pathlib import Path
 
 import numpy as np
@@ -20,12 +20,12 @@ import pandas as pd
 from benchmark.columns import EQUALIZE, GOAL_METRICS, GOALS, ORIGINAL, RESTORE, TRUTH, hidden_name
 from benchmark.figures import style
 from benchmark.figures.page import Page, RowLabels
-from benchmark.runs.finished import RunFrames, read_frames
+from benchmark.runs.finished import read_frames
 from benchmark.statistics.cells import Array
 from benchmark.text.markdown import table
 from studies.agreement import tau_of, tau_of_halves
 from studies.estimates import Estimate, student_estimate, three, told, two
-from studies.pages import finding
+from studies.pages import Files, finding
 
 ROOT = Path(__file__).resolve().parents[2]
 FOLDER = ROOT / "results" / "nested"
@@ -45,10 +45,8 @@ COLUMNS = (
 _DIGITS = 4  # of the table that ships
 
 
-@cache
-def run() -> RunFrames:
-    """Return the committed run."""
-    return read_frames(FOLDER)
+run = cache(partial(read_frames, FOLDER))
+"""Return the committed run, which is read once."""
 
 
 @cache
@@ -308,11 +306,4 @@ def draw() -> bytes:
     return style.render(page.fit(), "png")
 
 
-def pages() -> dict[Path, bytes]:
-    """Return the findings and the table that the package ships, by their files."""
-    return {TABLE: shipped().to_csv(index=False).encode(), FINDINGS: findings().encode()}
-
-
-def figures() -> dict[Path, bytes]:
-    """Return the figures, by their files."""
-    return {FIGURE: draw()}
+FILES: Files = {TABLE: lambda: shipped().to_csv(index=False), FINDINGS: findings, FIGURE: draw}

@@ -12,7 +12,7 @@ from __future__ import annotations
 import os
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from functools import cache
+from functools import cache, partial
 from math import comb
 from pathlib import Path
 from textwrap import fill
@@ -30,13 +30,13 @@ from benchmark.experiment.prepare import prepare_experiment
 from benchmark.experiment.prepared import PreparedDataset, PreparedExperiment
 from benchmark.figures import style
 from benchmark.figures.page import Page, RowLabels
-from benchmark.runs.finished import RunFrames, read_frames
+from benchmark.runs.finished import read_frames
 from benchmark.statistics.cells import Array
 from benchmark.statistics.restoration import measures_of_decisions, share_counts
 from benchmark.text.markdown import table
 from studies.agreement import tau_interval, tau_of_halves
 from studies.estimates import RESAMPLES, three, two
-from studies.pages import finding
+from studies.pages import Files, finding
 
 FOLDER = Path(__file__).resolve().parents[2] / "results" / "real_bias"
 FINDINGS, NUMBERS, FIGURE = FOLDER / "FINDINGS.md", FOLDER / "NUMBERS.md", FOLDER / "figures" / "tau.png"
@@ -51,10 +51,8 @@ SURE = 3.0
 SHARES = ("given_back", "paid", "in_their_place")
 
 
-@cache
-def run() -> RunFrames:
-    """Return the committed run."""
-    return read_frames(FOLDER)
+run = cache(partial(read_frames, FOLDER))
+"""Return the committed run, which is read once."""
 
 
 @cache
@@ -591,14 +589,7 @@ def draw() -> bytes:
     return style.render(page.fit(), "png")
 
 
-def pages() -> dict[Path, bytes]:
-    """Return both pages, by their files."""
-    return {NUMBERS: numbers().encode(), FINDINGS: findings().encode()}
-
-
-def figures() -> dict[Path, bytes]:
-    """Return the figures, by their files."""
-    return {FIGURE: draw()}
+FILES: Files = {NUMBERS: numbers, FINDINGS: findings, FIGURE: draw}
 
 
 if __name__ == "__main__":

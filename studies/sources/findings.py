@@ -12,7 +12,6 @@ import itertools
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cache, cached_property
-from pathlib import Path
 from textwrap import fill
 
 import numpy as np
@@ -33,13 +32,12 @@ from benchmark.statistics.restoration import AGREEMENT
 from benchmark.text.markdown import table
 from studies.agreement import tau_of
 from studies.estimates import Estimate, three, told, two
-from studies.pages import WORDS, finding, listed, named, points, with_part
+from studies.pages import CLAIMS, WORDS, Files, finding, listed, named, points, with_claims
 from studies.random_effects import heterogeneity, variance_of_next
-from studies.source_means import DEGENERATE, DISTANCE, DOSE, FOLDER, LEVELS, REACHED, ROOT, UNDO, committed
+from studies.source_means import DEGENERATE, DISTANCE, DOSE, FOLDER, LEVELS, REACHED, UNDO, committed
 from studies.sources_figure import draw_sources
 
 FINDINGS, NUMBERS, FIGURE = FOLDER / "FINDINGS.md", FOLDER / "NUMBERS.md", FOLDER / "figures" / "sources.png"
-CLAIMS = ROOT / "docs" / "claims.md"
 NOTHING, DROP, FIXED = "none", "drop_sensitive", "threshold_optimizer"
 NAMED = (DROP, "reweighing", FIXED)
 """Techniques whose contrasts with doing nothing were named before the run."""
@@ -49,7 +47,6 @@ DOUBTFUL = ("framingham", "georgia_parole")
 DOSES, HIDDEN = (0.05, 0.10, 0.20), (0.0, 0.05, 0.10)
 METRICS = {RESTORE: GOAL_METRICS[RESTORE], EQUALIZE: DISTANCE, AGREEMENT: AGREEMENT}
 SIGNIFICANT = 0.05
-_BEGIN, _END = "<!-- sources: python -m studies sources -->", "<!-- sources end -->"
 
 
 @cache
@@ -607,7 +604,7 @@ def draw() -> bytes:
 
 
 def claims() -> str:
-    """Return the claims that rest on the sources."""
+    """Return the page of claims, with those that rest on the sources."""
     least, middle, high = DOSES
     best, drop = names_shown("doses", RESTORE, high, 1), contrast("doses", RESTORE, DROP, high)
     worse = {dose: names_shown("doses", RESTORE, dose, -1) for dose in DOSES}
@@ -669,18 +666,7 @@ def claims() -> str:
             "What would change our mind": "Hidden and planted bias of two kinds.",
         },
     }
-    texts = []
-    for title, own in parts.items():
-        texts.append(f"### {title}\n\n{points(f'**{name}.** {text}' for name, text in own.items())}")
-    return "\n\n".join(texts)
+    return with_claims("sources", parts)
 
 
-def pages() -> dict[Path, bytes]:
-    """Return the pages, by their files."""
-    page = with_part(CLAIMS.read_text(encoding="utf-8"), _BEGIN, f"\n\n{claims()}\n\n", _END)
-    return {FINDINGS: findings().encode(), NUMBERS: numbers().encode(), CLAIMS: page.encode()}
-
-
-def figures() -> dict[Path, bytes]:
-    """Return the figures, by their files."""
-    return {FIGURE: draw()}
+FILES: Files = {FINDINGS: findings, NUMBERS: numbers, CLAIMS: claims, FIGURE: draw}

@@ -12,7 +12,7 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Callable, Mapping, Sequence
-from functools import cache
+from functools import cache, partial
 from pathlib import Path
 from textwrap import fill
 
@@ -23,7 +23,7 @@ from benchmark.columns import DECISION_COUNTS, EQUALIZE, GOAL_METRICS, GOALS, RE
 from benchmark.figures import style
 from benchmark.figures.page import Page, RowLabels
 from benchmark.runs.analysis import folder_statistics
-from benchmark.runs.finished import RunFrames, read_frames
+from benchmark.runs.finished import read_frames
 from benchmark.runs.verdicts import baselines_of
 from benchmark.statistics.across import ALPHA
 from benchmark.statistics.answers import ACCURACY
@@ -44,13 +44,13 @@ from benchmark.statistics.restoration import (
 )
 from benchmark.text.markdown import table
 from studies.estimates import Estimate, resampled, student_estimate, three, two
-from studies.pages import WORDS, finding, named, points, with_part
+from studies.pages import CLAIMS, WORDS, Files, finding, named, points, with_claims
 from studies.random_effects import heterogeneity, variance_of_next
 from studies.sources_figure import draw_sources
 from tools.sources import first_of_sources
 
 ROOT = Path(__file__).resolve().parents[2]
-FOLDER, CLAIMS = ROOT / "results" / "suite", ROOT / "docs" / "claims.md"
+FOLDER = ROOT / "results" / "suite"
 FINDINGS, NUMBERS = FOLDER / "FINDINGS.md", FOLDER / "NUMBERS.md"
 FIGURE, SOURCES = (FOLDER / "figures" / name for name in ("goals.png", "sources.png"))
 LEFT_OUT = ("attrition", "ricci")
@@ -58,7 +58,6 @@ LEFT_OUT = ("attrition", "ricci")
 
 LEVEL = 0.4
 REASONS = (NOTHING_TO_UNDO, NO_EFFECT_SHOWN, NO_REFERENCE)
-_BEGIN, _END = "<!-- suite: python -m studies suite -->", "<!-- suite ends -->"
 _PLACE = ["dataset", "level", "technique"]
 _INTRODUCTION = (
     "Written by `python -m studies suite` from the committed values; [the findings](FINDINGS.md) say what "
@@ -83,10 +82,8 @@ _WHERE = (
 )
 
 
-@cache
-def run() -> RunFrames:
-    """Return the committed run."""
-    return read_frames(FOLDER)
+run = cache(partial(read_frames, FOLDER))
+"""Return the committed run, which is read once."""
 
 
 def by_learner(frame: pd.DataFrame) -> pd.DataFrame:
@@ -652,7 +649,7 @@ def smallest_gains() -> pd.Series:
 
 
 def claims() -> str:
-    """Return the claims of ``docs/claims.md`` that rest on this run."""
+    """Return the page of claims, with those that rest on this run."""
     told = pooled()
     given, less = shown(told, "given_back_beyond"), shown(told, "equalize_gain")
     near, every = closed(comparable_pairs()), comparable_pairs()
@@ -671,39 +668,39 @@ def claims() -> str:
     evened, nearer = smallest(EQUALIZE, less), smallest(RESTORE, techniques())
     harmed, least = WORDS[int((near["accuracy"] < 0).sum())], smallest_gains()
     told_claims = {
-        "Most techniques even out acceptance under strong label bias": [
-            f"**Claim.** At β = {LEVEL:g}, {WORDS[len(less)]} of eleven lower discrimination, by {lowest} to "
+        "Most techniques even out acceptance under strong label bias": {
+            "Claim": f"At β = {LEVEL:g}, {WORDS[len(less)]} of eleven lower discrimination, by {lowest} to "
             f"{highest} ([suite](../results/suite/FINDINGS.md), [numbers](../results/suite/NUMBERS.md)). One "
             "of these, `equalized_odds`, does so by answering nearly everybody alike on "
             f"{told.loc['equalized_odds', 'degenerate']:.0f} of {len(independent())} datasets.",
-            "**Estimand.** The mean fall in absolute discrimination against doing nothing, over eleven "
+            "Estimand": "The mean fall in absolute discrimination against doing nothing, over eleven "
             "independent datasets.",
-            "**Design.** Label bias in real rows, C4.5, ten splits, original test labels. Intervals are for "
+            "Design": "Label bias in real rows, C4.5, ten splits, original test labels. Intervals are for "
             f"one technique alone; shown is p of at most {two(ALPHA)} with "
             "[Holm's correction](statistics.md#several-comparisons-at-once) over eleven.",
-            f"**Smallest difference.** {evened[0]}: falls of {evened[1]}.",
-            "**What would change our mind.** Falls that are not shown on further independent datasets, or "
+            "Smallest difference": f"{evened[0]}: falls of {evened[1]}.",
+            "What would change our mind": "Falls that are not shown on further independent datasets, or "
             "with another learner.",
-        ],
-        "Some give back what the bias took; over datasets none is shown to restore decisions": [
-            f"**Claim.** At β = {LEVEL:g}, {WORDS[len(given)]} give back more of what the bias took than "
+        },
+        "Some give back what the bias took; over datasets none is shown to restore decisions": {
+            "Claim": f"At β = {LEVEL:g}, {WORDS[len(given)]} give back more of what the bias took than "
             "chance does. Over datasets, none is shown to come nearer to the clean model; on single datasets "
             f"some are ([suite](../results/suite/FINDINGS.md)). A closed gap is no proof. Of {len(every)} "
             f"pairs that are not degenerate, {len(near)} close .8 to 1.2 of the planted gap. Half of these "
             f"bring back less than {two(near['accuracy'].median())} of the lost accuracy; {harmed} loses "
             "still more.",
-            "**Estimands.** The share given back beyond a refit, and the gain in "
+            "Estimands": "The share given back beyond a refit, and the gain in "
             "[distance](statistics.md#restored-or-only-evened-out).",
-            "**Design.** As above, on the eight datasets with something to undo and a useful clean model: "
+            "Design": "As above, on the eight datasets with something to undo and a useful clean model: "
             "the same learner without bias.",
-            f"**Smallest difference.** {nearer[0]}: gains in distance of {nearer[1]}. The largest gain is "
+            "Smallest difference": f"{nearer[0]}: gains in distance of {nearer[1]}. The largest gain is "
             f"{largest_gain(told)}. With 80 % power, gains of {two(least.min())} to {two(least.max())} are "
             "shown in spite of the correction.",
-            "**What would change our mind.** A gain that is shown with more datasets, learners or kinds of "
+            "What would change our mind": "A gain that is shown with more datasets, learners or kinds of "
             "bias.",
-        ],
+        },
     }
-    return "\n\n".join(f"### {title}\n\n{points(lines)}" for title, lines in told_claims.items())
+    return with_claims("suite", told_claims)
 
 
 def numbers() -> str:
@@ -800,17 +797,10 @@ def draw() -> bytes:
     return style.render(page.fit(), "png")
 
 
-def with_claims(text: str) -> str:
-    """Return the page of claims with those that rest on this run."""
-    return with_part(text, _BEGIN, f"\n\n{claims()}\n\n", _END)
-
-
-def pages() -> dict[Path, bytes]:
-    """Return both pages and the page of claims, by their files."""
-    claims = with_claims(CLAIMS.read_text(encoding="utf-8"))
-    return {NUMBERS: numbers().encode(), FINDINGS: findings()[0].encode(), CLAIMS: claims.encode()}
-
-
-def figures() -> dict[Path, bytes]:
-    """Return the figures, by their files."""
-    return {FIGURE: draw(), SOURCES: draw_where_it_holds()}
+FILES: Files = {
+    NUMBERS: numbers,
+    FINDINGS: lambda: findings()[0],
+    CLAIMS: claims,
+    FIGURE: draw,
+    SOURCES: draw_where_it_holds,
+}

@@ -40,7 +40,7 @@ from benchmark.statistics.restoration import AGREEMENT, RESTORATION_DISTANCE
 from benchmark.text.markdown import table
 from benchmark.text.writing import SIX_DIGITS, csv_text
 from studies.estimates import Estimate, three, told, two
-from studies.pages import WORDS, finding, listed, named, points, sections, with_part
+from studies.pages import CLAIMS, WORDS, Files, finding, listed, named, points, sections, with_claims
 from studies.sources.findings import interval, p_text
 from studies.told import estimands as study_of
 from studies.told.estimands import (
@@ -71,8 +71,7 @@ from studies.told.estimands import (
 ROOT = Path(__file__).resolve().parents[2]
 FOLDER, MEANS = ROOT / "results" / "told", ROOT / "results" / "atlas" / "means.csv.xz"
 FINDINGS, NUMBERS, FIGURE = FOLDER / "FINDINGS.md", FOLDER / "NUMBERS.md", FOLDER / "figures" / "told.png"
-TABLE, CLAIMS = ROOT / "benchmark" / "statistics" / "told.csv", ROOT / "docs" / "claims.md"
-_BEGIN, _END = "<!-- told: python -m studies told -->", "<!-- told ends -->"
+TABLE = ROOT / "benchmark" / "statistics" / "told.csv"
 
 Place = tuple[float, Sequence[str] | None, Sequence[str]]
 """A dose, kinds of bias (None for those of the dose) and learners."""
@@ -539,7 +538,7 @@ def draw(study: Study) -> bytes:
 
 
 def claims(study: Study) -> str:
-    """Return the claim that rests on the study."""
+    """Return the page of claims, with the one that rests on the study."""
     own = study_of.primaries(study)["refusal_weights_50"].gains
     half = [(high - low) / 2 for _, low, high in map(estimate, own.values())]
     parts = {
@@ -556,23 +555,13 @@ def claims(study: Study) -> str:
         "widths for 50 refusals.",
         "What would change our mind": f"Further files with people's labels. {people_text(study)}",
     }
-    text = points(f"**{name}.** {words}" for name, words in parts.items())
-    return f"### What must be known to undo a bias\n\n{text}"
+    return with_claims("told", {"What must be known to undo a bias": parts})
 
 
-def pages() -> dict[Path, bytes]:
-    """Return the pages and the table that the package ships, by their files."""
-    study = read()
-    page = with_part(CLAIMS.read_text(encoding="utf-8"), _BEGIN, f"\n\n{claims(study)}\n\n", _END)
-    own = {
-        FINDINGS: findings(study),
-        NUMBERS: numbers(study),
-        CLAIMS: page,
-        TABLE: csv_text(study_of.shipped(study), SIX_DIGITS),
-    }
-    return {path: text.encode() for path, text in own.items()}
-
-
-def figures() -> dict[Path, bytes]:
-    """Return the figure, by its file."""
-    return {FIGURE: draw(read())}
+FILES: Files = {
+    FINDINGS: lambda: findings(read()),
+    NUMBERS: lambda: numbers(read()),
+    CLAIMS: lambda: claims(read()),
+    TABLE: lambda: csv_text(study_of.shipped(read()), SIX_DIGITS),
+    FIGURE: lambda: draw(read()),
+}

@@ -9,7 +9,7 @@ datasets.
 
 from __future__ import annotations
 
-from functools import cache
+from functools import cache, partial
 from pathlib import Path
 from textwrap import fill
 
@@ -21,12 +21,12 @@ from benchmark.experiment.tuning_rule import Rule
 from benchmark.figures import style
 from benchmark.figures.page import Page
 from benchmark.figures.style import line_style
-from benchmark.runs.finished import RunFrames, read_frames
+from benchmark.runs.finished import read_frames
 from benchmark.runs.verdicts import baselines_of
 from benchmark.statistics.tuning import CHOSEN_ON, regrets
 from benchmark.text.markdown import table
 from studies.estimates import Estimate, student_estimate, three, told
-from studies.pages import finding
+from studies.pages import Files, finding
 
 FOLDER = Path(__file__).resolve().parents[2] / "results" / "tuning"
 FINDINGS, NUMBERS, FIGURE = FOLDER / "FINDINGS.md", FOLDER / "NUMBERS.md", FOLDER / "figures" / "choices.png"
@@ -41,10 +41,8 @@ _METRICS = {"accuracy": "accuracy", **GOAL_METRICS}
 _FIT = ["dataset", "classifier", "of"]
 
 
-@cache
-def run() -> RunFrames:
-    """Return the committed run."""
-    return read_frames(FOLDER)
+run = cache(partial(read_frames, FOLDER))
+"""Return the committed run, which is read once."""
 
 
 def _together(frame: pd.DataFrame) -> pd.DataFrame:
@@ -357,11 +355,4 @@ def draw() -> bytes:
     return style.render(page.fit(), "png")
 
 
-def pages() -> dict[Path, bytes]:
-    """Return both pages, by their files."""
-    return {NUMBERS: numbers().encode(), FINDINGS: findings().encode()}
-
-
-def figures() -> dict[Path, bytes]:
-    """Return the figures, by their files."""
-    return {FIGURE: draw()}
+FILES: Files = {NUMBERS: numbers, FINDINGS: findings, FIGURE: draw}

@@ -18,7 +18,7 @@ from benchmark.figures.page import Page, RowLabels
 from benchmark.text.markdown import table
 from benchmark.text.writing import plain_or_packed
 from studies.estimates import Estimate, draw_estimate, ratio_intervals, student_estimate, told
-from studies.pages import finding
+from studies.pages import Files, finding
 
 FOLDER = Path(__file__).resolve().parents[2] / "results" / "wick"
 FINDINGS, FIGURE = FOLDER / "FINDINGS.md", FOLDER / "figures" / "slopes.png"
@@ -220,11 +220,4 @@ def draw() -> bytes:
     return style.render(page.fit(), "png")
 
 
-def pages() -> dict[Path, bytes]:
-    """Return the findings, by their file."""
-    return {FINDINGS: findings().encode()}
-
-
-def figures() -> dict[Path, bytes]:
-    """Return the figures, by their files."""
-    return {FIGURE: draw()}
+FILES: Files = {FINDINGS: findings, FIGURE: draw}
