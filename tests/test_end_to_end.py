@@ -18,6 +18,7 @@ from benchmark.experiment.plan import ALWAYS_MEASURED, PAPER_METRICS
 from benchmark.report.statistics_files import write_statistics
 from benchmark.runs.analysis import folder_statistics
 from tests.helpers.cards import LOANS
+from tests.helpers.protocol import file_of
 
 pytestmark = pytest.mark.slow
 
@@ -25,30 +26,17 @@ ROOT = Path(__file__).resolve().parent.parent
 MEASURED = set(PAPER_METRICS) | set(ALWAYS_MEASURED)
 TIDY = ["dataset", "bias", "level", "technique", "classifier", "repetition", "test", "metric", "value"]
 
-EXPERIMENT = """
-name = "kill"
-title = "Enough blocks to be killed in"
-seed = 5
-repetitions = 29
-betas = [0.0, 0.5, 1.0]
-paired_betas = true
-train = "data"
-holdout = 0.3
-train_rows = 3000
-time_limit = 60
-[[datasets]]
-card = "compas"
-baseline = "none"
-[[datasets.bias]]
-edits = [{ attribute = "race", group = "African-American" }]
-[[techniques]]
-technique = "none"
-[[techniques]]
-technique = "preferential_sampling"
-[[techniques]]
-technique = "repair"
-parameters = { level = 0.5 }
-"""
+EXPERIMENT = file_of(  # with enough blocks to be killed in
+    name="kill",
+    repetitions=29,
+    betas=[0.0, 0.5, 1.0],
+    paired_betas=True,
+    train="data",
+    holdout=0.3,
+    train_rows=3000,
+    datasets=["compas"],
+    techniques=["none", "preferential_sampling", "repair"],
+)
 
 
 def command(*arguments: str | Path) -> list[str]:

@@ -165,23 +165,6 @@ def test_an_experiment_file_names_its_plugins(
     assert "thresholds.py' cannot be loaded" in capsys.readouterr().err
 
 
-def test_an_unknown_name_may_be_that_of_a_plugin(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    text = experiment(tmp_path).read_text()
-    for old, new in (
-        ("[[techniques]]", '[[techniques]]\ntechnique = "massage"\n[[techniques]]'),
-        ('classifier = "naive_bayes"', 'classifier = "naive"'),
-        ("seed = 2", 'seed = 2\nmetrics = ["accurracy"]'),
-        ("edits = [", 'kind = "lable"\nedits = ['),
-    ):
-        (tmp_path / "plugins.toml").write_text(text.replace(old, new))
-        words = ["run", "--experiment", str(tmp_path / "plugins.toml"), "--offline"]
-        assert main([*words, "--output", str(tmp_path / "out")]) == 2
-        shown = capsys.readouterr().err
-        assert "did you mean" in shown
-        assert "registered by a plugin?" in shown
-    assert not (tmp_path / "out").exists()
-
-
 # -------------------------------------------------------------------------------------------- what they harm
 
 

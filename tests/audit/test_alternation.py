@@ -10,8 +10,6 @@ from typing import Any
 import numpy as np
 import pandas as pd
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 
 from benchmark.audit.alternation import (
     ALTERNATION_COLUMNS,
@@ -91,20 +89,6 @@ def sex_pays(X: pd.DataFrame) -> np.ndarray:
 )
 def test_divergence_of_two_samples(p: list[float], q: list[float], divergence: float) -> None:
     assert gaussian_kl(p, q) == pytest.approx(divergence, rel=1e-5, abs=0)
-
-
-samples = st.lists(st.integers(-1000, 1000), min_size=2, max_size=8)
-
-
-@given(samples, samples, st.integers(-50, 50), st.sampled_from([0.5, 2.0, 4.0]))
-def test_divergence_is_never_negative_and_has_no_unit(
-    p: list[int], q: list[int], shift: int, scale: float
-) -> None:
-    found = gaussian_kl(p, q)
-    assert found >= 0
-    moved = gaussian_kl(shift + scale * np.array(p), shift + scale * np.array(q))
-    assert moved == pytest.approx(found, rel=1e-9, abs=1e-12)
-    assert gaussian_kl(p, p) == 0
 
 
 @pytest.mark.parametrize("bad", [[], [1.0], [1.0, math.nan], [1.0, math.inf], [[1.0, 2.0]]])

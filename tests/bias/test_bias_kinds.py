@@ -1,7 +1,6 @@
 """Kinds of planted bias: how much, and nothing else."""
 
 import pickle
-from pathlib import Path
 
 import numpy as np
 import pytest
@@ -10,14 +9,12 @@ from benchmark.bias import Bias, BiasKind, Planted, list_bias_kinds, make_bias
 from benchmark.bias.base import BiasEdit, register
 from benchmark.bias.cpt import CptBias, check_edits
 from benchmark.data.card import load_card
-from benchmark.data.source import Sources
 from benchmark.data.table import Table
 from benchmark.errors import BiasError, UnknownNameError
-from benchmark.experiment.expand import expand
-from benchmark.experiment.plan import load_experiment
-from benchmark.experiment.prepare import embedded_network_path, prepare_experiment
+from benchmark.experiment.prepare import embedded_network_path
 from benchmark.network.bif import read_bif
 from benchmark.network.model import Network, group_rates
+from tests.helpers.protocol import made
 
 KINDS = ["cpt", "label", "proxy", "selection"]
 EDITS = (BiasEdit("sex", "2"),)
@@ -128,36 +125,17 @@ def test_an_incomplete_kind_is_not_registered() -> None:
         register(Half)
 
 
-EXPERIMENT = """
-name = "kinds"
-title = "Every kind of bias"
-seed = 1
-repetitions = 1
-betas = [0.0, 0.5]
-train_rows = 500
-[[datasets]]
-card = "dutch"
-[[datasets.bias]]
-edits = [{ attribute = "sex", group = "2" }]
-[[datasets.bias]]
-kind = "label"
-[[datasets.bias]]
-kind = "selection"
-name = "missing"
-[[datasets.bias]]
-kind = "proxy"
-[[techniques]]
-technique = "none"
-"""
-
-
-def test_an_experiment_names_kinds(tmp_path: Path) -> None:
-    path = tmp_path / "kinds.toml"
-    path.write_text(EXPERIMENT, encoding="utf-8")
-    experiment = load_experiment(path)
-    assert [bias.name for bias in experiment.datasets[0].bias] == ["cpt", "label", "missing", "proxy"]
-    data = prepare_experiment(expand(experiment), Sources(offline=True)).datasets["dutch"]
-    assert {name: made.steps[0].name for name, made in data.biases.items()} == {
+def test_an_experiment_names_kinds() -> None:
+    edited, missing = (
+        {"edits": [{"attribute": "sex", "group": "2"}]},
+        {"kind": "selection", "name": "missing"},
+    )
+    bias = [edited, "label", missing, "proxy"]
+    datasets = [{"card": "dutch", "bias": bias}]
+    made_up = made(datasets=datasets, techniques=["none"], betas=[0.0, 0.5], repetitions=1, train_rows=500)
+    assert [bias.name for bias in made_up.experiment.datasets[0].bias] == ["cpt", "label", "missing", "proxy"]
+    data = made_up.datasets["dutch"]
+    assert {name: own.steps[0].name for name, own in data.biases.items()} == {
         "cpt": "cpt",
         "label": "label",
         "missing": "selection",

@@ -10,14 +10,12 @@ from benchmark.bias import Rows, make_bias, make_step
 from benchmark.bias.borderline import nearness_to_boundary
 from benchmark.conformance import example_table
 from benchmark.data import Table
-from benchmark.data.source import Sources
 from benchmark.errors import BetabenchError, BiasError
 from benchmark.experiment.draws import draw_splits
-from benchmark.experiment.expand import expand
 from benchmark.experiment.keys import planned_cells
-from benchmark.experiment.plan import Block, Experiment
-from benchmark.experiment.prepare import prepare_experiment
+from benchmark.experiment.plan import Block
 from benchmark.experiment.prepared import PreparedExperiment
+from tests.helpers.protocol import made
 
 
 def prepared(*kinds: str, **fields: Any) -> PreparedExperiment:
@@ -31,9 +29,8 @@ def prepared(*kinds: str, **fields: Any) -> PreparedExperiment:
         "train": "data",
         "holdout": 0.5,
         "tests": ["original", "biased"],
-        **fields,
     }
-    return prepare_experiment(expand(Experiment(**given)), Sources(offline=True))
+    return made(**{**given, **fields})
 
 
 def fitted(features: np.ndarray, y: np.ndarray) -> np.ndarray:
@@ -159,12 +156,7 @@ def test_training_and_biased_test_rows_lose_labels_near_the_boundary_alone() -> 
 
 def test_rows_of_a_network_have_no_boundary() -> None:
     message = r"(?s)'borderline' needs the rows' nearness to the decision boundary.*train = 'data'"
-    with pytest.raises(BetabenchError, match=message):
-        prepared("borderline", train="network", holdout=None, tests=["original"])
-    plan = Experiment(
-        datasets=[{"card": "compas", "bias": ["borderline"]}], techniques=["none"], betas=[0.5], repetitions=1
-    )
     with pytest.raises(BetabenchError, match=rf"(?s)dataset 'compas', bias 'borderline'.*{message[4:]}"):
-        prepare_experiment(expand(plan), Sources(offline=True))
+        prepared("borderline", train="network", holdout=None, tests=["original"])
     with pytest.raises(BiasError, match=message):
         make_bias("borderline").plant_in_rows(Rows.of(example_table(50)), 0.5, np.random.default_rng(1))

@@ -123,13 +123,6 @@ def test_two_entries_may_be_the_same_technique_and_a_renamed_one_shows_its_new_n
     assert renamed.computed == 4
 
 
-def test_adding_levels_repetitions_or_techniques_keeps_the_other_numbers() -> None:
-    before = results(prepared())
-    after = results(prepared("reweighing", betas=[0.0, 0.3, 0.5], repetitions=3))
-    for where, cell in before.items():
-        assert after[where].metrics == cell.metrics
-
-
 def test_cells_of_a_block_can_be_computed_alone() -> None:
     found = prepared()
     together = results(found)

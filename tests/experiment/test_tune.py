@@ -25,7 +25,7 @@ from benchmark.report.folder import write_run_folder
 from benchmark.runs.finished import read_frames, read_optional, read_results, read_run
 from benchmark.runs.verdicts import run_answers
 from benchmark.techniques import Search, get_technique, list_techniques
-from benchmark.techniques._search import search_space, space_flaws, space_of
+from benchmark.techniques._search import space_flaws, space_of
 from tests.helpers.engines import InProcess
 from tests.helpers.protocol import cells as cells_of
 from tests.helpers.protocol import computed
@@ -311,12 +311,6 @@ def test_a_list_of_values_makes_an_entry_of_each() -> None:
 def test_malformed_lists_of_values_are_said(text: str) -> None:
     with pytest.raises(ValueError, match="expected"):
         Experiment(**{**GIVEN, "techniques": ["none", text]})
-
-
-def test_declared_spaces_have_no_flaws() -> None:
-    declared = {name: own for name, own in list_techniques().items() if search_space(own)}
-    assert len(declared) >= 12
-    assert [flaw for own in declared.values() for flaw in space_flaws(own)] == []
 
 
 @pytest.mark.parametrize(
