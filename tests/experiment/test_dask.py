@@ -6,8 +6,6 @@ import multiprocessing
 import os
 import signal
 import socket
-import subprocess
-import sys
 import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -283,24 +281,3 @@ def test_a_cluster_of_a_file_is_started_and_ended(tmp_path: Path) -> None:
         open_engine(workers=1, cluster=file),
     ):
         pass
-
-
-@pytest.mark.nightly
-def test_the_documented_example_makes_a_job_script() -> None:
-    pytest.importorskip("dask_jobqueue", reason="needs the extra betabench[cluster]")
-    text = (Path(__file__).parents[2] / "docs" / "cluster.md").read_text(encoding="utf-8")
-    example = text.split("```toml\n", 1)[1].split("```", 1)[0]
-    script = (
-        "import sys, tomllib\n"
-        "from dask_jobqueue import SLURMCluster\n"
-        "from benchmark.experiment.dask_engine import Cluster\n"
-        "declared = Cluster.model_validate(tomllib.loads(sys.stdin.read()))\n"
-        "with SLURMCluster(**declared.arguments, scheduler_options={'dashboard': False}) as cluster:\n"
-        "    print(cluster.job_script())\n"
-    )
-    done = subprocess.run([sys.executable, "-c", script], input=example, capture_output=True, text=True)
-    assert done.returncode == 0, done.stderr
-    assert "#SBATCH -p short" in done.stdout
-    assert "#SBATCH -t 04:00:00" in done.stdout
-    assert "--nthreads 1 " in done.stdout
-    assert "--nworkers 4 " in done.stdout

@@ -15,18 +15,9 @@ from benchmark.experiment.versions import software
 from tests.helpers.pool import by_block
 from tests.helpers.protocol import computed, prepared
 
-SLURM = """
-cluster = "SLURMCluster"
-jobs = 20
-
-[arguments]
-queue = "short"
-cores = 4
-processes = 4
-memory = "16GiB"
-walltime = "02:00:00"
-job_script_prologue = ["source ~/betabench/bin/activate"]
-"""
+CLUSTERS = Path(__file__).parents[2] / "docs" / "cluster.md"
+SLURM = CLUSTERS.read_text(encoding="utf-8").split("```toml\n", 1)[1].split("```", 1)[0]
+"""The documented example."""
 
 
 class Doubling:

@@ -121,8 +121,3 @@ def legend_overlaps_panels(figure: Figure) -> bool:
         renderer = _laid_out(figure)
         legends = [legend.get_window_extent(renderer) for legend in legends_of(figure)]
         return any(legend.overlaps(axes.bbox) for legend in legends for axes in figure.axes)
-
-
-def grey_levels(colors: np.ndarray) -> np.ndarray:
-    """Return the luminance of colours, shape (n, 3 or 4)."""
-    return np.asarray(colors)[:, :3] @ np.array([0.2126, 0.7152, 0.0722])
