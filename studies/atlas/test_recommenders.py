@@ -37,7 +37,7 @@ def scenarios(folder: Path, gain: Gain, n_clusters: int = 9) -> tuple[Scenarios,
 
 
 def table_of(folder: Path, gain: Gain) -> pd.DataFrame:
-    write_comparison(write_atlas(folder, gain, n_clusters=12))
+    write_comparison(write_atlas(folder, gain, n_clusters=12, doses=[0.1]))
     return read_table(folder / RECOMMENDERS, REGRET_COLUMNS)
 
 
@@ -53,7 +53,7 @@ def test_the_rule_finds_what_decides(tmp_path: Path, gain: Gain, shown: set[str]
 
 
 def test_nothing_is_known_of_few_clusters(tmp_path: Path) -> None:
-    write_comparison(write_atlas(tmp_path, by_kind, n_clusters=5))
+    write_comparison(write_atlas(tmp_path, by_kind, n_clusters=5, doses=[0.1]))
     table = pd.read_csv(tmp_path / RECOMMENDERS, keep_default_na=False)
     assert list(table.columns) == list(REGRET_COLUMNS)
     found = verdict(table, "restore", Rules())

@@ -329,16 +329,6 @@ def test_few_numbers_are_states_that_differ_and_many_are_merged(tmp_path: Path) 
         assert made.columns[name].states == tuple(str(first + k) for k in range(5))
 
 
-def test_warnings_of_the_reading_are_in_the_card_and_on_the_reading(tmp_path: Path) -> None:
-    frame = table(sex=lambda i: (None, "F", "M")[i % 3], weight=lambda i: i * 7919 % 997)
-    frame["hired"] = np.where(frame["sex"] == "M", frame["hired"], "yes")
-    frame.loc[1::9, "hired"] = "no"
-    made, dataset = drafted(frame, WISH, tmp_path)
-    for words in ("200 rows are left out: no 'sex'", "sex = 'F' is better off"):
-        assert any(words in warning for warning in made.reading.warnings)
-        assert any(words in problem for problem in dataset.card.known_problems)
-
-
 @pytest.mark.parametrize(
     ("row", "place"),
     [

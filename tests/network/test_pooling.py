@@ -55,11 +55,6 @@ def test_what_others_keep_does_not_add_up_to_the_rows_less_the_rare_ones() -> No
     assert found.tolist() == [6.75, 18.0, 2.25]
 
 
-def test_nothing_is_pooled_where_nothing_is_rare_and_nobody_is_invented() -> None:
-    network = fit_pooled(loans(0, 100, 40, 60), ((), (0,)), min_count=5)
-    np.testing.assert_allclose(network.cpts[1], [[0.0, 1.0], [0.4, 0.6]])
-
-
 def test_rare_configurations_join_their_nearest_and_the_last_ones_the_smallest_group() -> None:
     sizes = [2, 3]
     near = row_groups(np.array([9.0, 2, 3, 8, 1, 0]), sizes, 5)
@@ -71,11 +66,6 @@ def test_rare_configurations_join_their_nearest_and_the_last_ones_the_smallest_g
     last = row_groups(np.array([9.0, 2, 0, 8, 0, 0]), sizes, 5)
     assert last[1] == last[3] != last[0]
     assert row_groups(np.array([9.0, 0, 9, 8, 9, 9]), sizes, 5)[1] == -1
-
-
-def test_a_configuration_that_nobody_has_gets_the_distribution_of_all_rows() -> None:
-    network = fit_pooled(loans(0, 0, 40, 60), ((), (0,)), min_count=5)
-    np.testing.assert_allclose(network.cpts[1], [[0.4, 0.6], [0.4, 0.6]])
 
 
 def test_the_setting_reaches_the_fit_and_one_changes_nothing() -> None:
