@@ -264,10 +264,8 @@ def measure(
             reference_group = [groups[names.index(compared_with)]] if compared_with else []
             arguments["against_reference"] = [(group, *reference_group) for group in groups]
             single = len(names) < 2 and conventions == "betabench"  # a group always equals itself
-        pairs = ((item, group_arguments) for group_arguments in arguments[item.compare])
-        results = values_or_reasons(pairs, predictions.given)
-        for group_arguments, result in zip(arguments[item.compare], results, strict=True):
-            value, reason = _SINGLE if single else result
+        for group_arguments in arguments[item.compare]:
+            value, reason = _SINGLE if single else value_or_reason(item, group_arguments, predictions.given)
             group = everybody if item.compare in ("overall", "all_groups") else group_arguments[0]
             name = "" if group is everybody else names[group.codes[0]]
             measured.append(Measurement(item.name, name, compared_with, value, reason, group.n_rows))
@@ -292,25 +290,14 @@ def rest(counts: GroupCounts, group: Group, name: str = "") -> Group:
     return Group.of(counts, codes, name, group.source, group.conventions, group.smallest)
 
 
-def values_or_reasons(
-    pairs: Iterable[tuple[Metric, tuple[Any, ...]]], given: Set[Need], *, tolerant: bool = False
-) -> Iterator[tuple[float, str]]:
-    """Yield the value of each metric for its groups, or NaN and the reason.
+def value_or_reason(
+    item: Metric, arguments: tuple[Any, ...], given: Set[Need], *, tolerant: bool = False
+) -> tuple[float, str]:
+    """Return the value of a metric for its groups, or NaN and the reason.
 
-    ``given`` are the needs that are met. A MetricError means that a metric fails. With ``tolerant``, the
+    ``given`` are the needs that are met. A MetricError means that the metric fails. With ``tolerant``, the
     failure is its reason instead, and no other value is lost.
     """
-    for item, arguments in pairs:
-        try:
-            result = _value_or_reason(item, given, arguments)
-        except MetricError as failure:
-            if not tolerant:
-                raise
-            result = math.nan, str(failure)
-        yield result
-
-
-def _value_or_reason(item: Metric, given: Set[Need], arguments: tuple[Any, ...]) -> tuple[float, str]:
     if not given >= set(item.needs):
         missing = [_NEEDED[need] for need in item.needs if need not in given]
         return math.nan, f"it needs {' and '.join(missing)}, not given"
@@ -319,31 +306,29 @@ def _value_or_reason(item: Metric, given: Set[Need], arguments: tuple[Any, ...])
         return math.nan, "no reference group is chosen"
     if compare == "all_groups" and len(arguments[0]) < 2:
         return _SINGLE
+    low, high = item.range
+    group = arguments[0][0] if compare == "all_groups" else arguments[0]
     try:
         value = float(item.compute(*arguments))
     except UndefinedMetricError as undefined:
         return math.nan, undefined.what
     except Exception as problem:  # a user's metric may raise anything
-        location = where(problem)
+        location, cause = where(problem), problem
         got = f"{type(problem).__name__}: {problem}" + (f" ({location})" if location else "")
-        raise _failure(item, got) from problem
-    low, high = item.range
-    if low - _ROUNDING <= value <= high + _ROUNDING:  # False for NaN
-        return value, ""
-    group = arguments[0][0] if compare == "all_groups" else arguments[0]
-    if math.isnan(value) or group.conventions == "betabench":
-        raise _failure(item, str(value))
-    return value, ""
-
-
-def _failure(item: Metric, got: str) -> MetricError:
-    low, high = item.range
-    return MetricError(
+    else:
+        inside = low - _ROUNDING <= value <= high + _ROUNDING  # False for NaN
+        if inside or not (math.isnan(value) or group.conventions == "betabench"):
+            return value, ""
+        got, cause = str(value), None
+    failure = MetricError(
         f"{FAILING} {item.name!r} fails",
         expected=f"a number from {low:g} to {high:g}",
         got=got,
         remedy="correct the metric, or raise UndefinedMetricError where it has no value",
     )
+    if tolerant:
+        return math.nan, str(failure)
+    raise failure from cause
 
 
 class OneValueEach:
@@ -369,7 +354,7 @@ class OneValueEach:
     ) -> MetricResults:
         """Return a value or a reason for each metric, or for each group if the metric has one value each.
 
-        ``rows`` are the rows behind the counts, for metrics that need rows. See :func:`values_or_reasons`
+        ``rows`` are the rows behind the counts, for metrics that need rows. See :func:`value_or_reason`
         for ``tolerant``.
         """
         everybody, groups = _groups(counts, rows)
@@ -387,11 +372,11 @@ class OneValueEach:
         given = rows.given if rows is not None else COUNTED
         if rows is None and counts.decisions is not None:
             given = COUNTED | {_RUN}
-        pairs = ((item, arguments[which]) for _, item, which in self._values)
-        results = list(values_or_reasons(pairs, given, tolerant=tolerant))
-        names = [name for name, *_ in self._values]
-        values = {name: value for name, (value, _) in zip(names, results, strict=True)}
-        reasons = {name: reason for name, (_, reason) in zip(names, results, strict=True) if reason}
+        values, reasons = dict[str, float](), dict[str, str]()
+        for name, item, which in self._values:
+            values[name], reason = value_or_reason(item, arguments[which], given, tolerant=tolerant)
+            if reason:
+                reasons[name] = reason
         return MetricResults(values, reasons, counts)
 
 
@@ -467,12 +452,12 @@ def measure_by_group(
         pairs.append((group, rest(counts, group)))
     for item in map(get_metric, metrics):
         n_arguments = 1 if item.compare == "each_group" else 2
-        large = [(item, pair[:n_arguments]) for pair in pairs if pair[0].n_rows >= smallest]
-        results = values_or_reasons(large, COUNTED, tolerant=True)
         measured = []
-        for group, _ in pairs:
-            small = math.nan, f"fewer than {smallest} rows"
-            result = next(results) if group.n_rows >= smallest else small
+        for group, others in pairs:
+            result = math.nan, f"fewer than {smallest} rows"
+            if group.n_rows >= smallest:
+                arguments = (group, others)[:n_arguments]
+                result = value_or_reason(item, arguments, COUNTED, tolerant=True)
             name = counts.names[group.codes[0]]
             measured.append(Measurement(item.name, name, "", *result, group.n_rows))
         yield from measured

@@ -37,32 +37,23 @@ def _decisions(group: Group) -> NDArray[np.int64]:
     return group.decisions
 
 
-def given_back_counts(people: People) -> tuple[People, People]:
-    """Return numbers of people whom clean model and technique accept, and the baseline refuses.
-
-    The second array counts the people whom the clean model accepts and the baseline refuses. Like
-    :func:`paid_counts` and :func:`in_their_place_counts` it takes numbers of people of shape (..., 2, 2, 2),
-    by acceptance: clean model, baseline, technique. The results have shape (...).
-    """
-    return people[..., 1, 0, 1], people[..., 1, 0, :].sum(axis=-1)
-
-
-def paid_counts(people: People) -> tuple[People, People]:
-    """Return the people accepted by clean model and baseline: refused by the technique, and all."""
-    return people[..., 1, 1, 0], people[..., 1, 1, :].sum(axis=-1)
-
-
-def in_their_place_counts(people: People) -> tuple[People, People]:
-    """Return the people refused by the clean model: accepted by the technique, and all."""
-    return people[..., 0, :, 1].sum(axis=-1), people[..., 0, :, :].sum(axis=(-2, -1))
-
-
 SHARES = {
-    "given_back": (given_back_counts, "whom the clean model accepts and the biased baseline refuses"),
-    "paid": (paid_counts, "whom the clean model and the biased baseline accept"),
-    "in_their_place": (in_their_place_counts, "whom the clean model refuses"),
+    "given_back": ((1, 0), 1, "whom the clean model accepts and the biased baseline refuses"),
+    "paid": ((1, 1), 0, "whom the clean model and the biased baseline accept"),
+    "in_their_place": ((0,), 1, "whom the clean model refuses"),
 }
-"""Shares of people by name: the function that counts them, and the people among whom they are counted."""
+"""Shares of people by name: what clean model and baseline decide, what the technique does, who they are."""
+
+
+def share_counts(name: str, people: People) -> tuple[People, People]:
+    """Return the numbers of people with the property of a share, and of those among whom they are counted.
+
+    ``people`` have shape (..., 2, 2, 2), by acceptance: clean model, baseline, technique. The results have
+    shape (...).
+    """
+    (clean, *baseline), technique, _ = SHARES[name]
+    among = people[..., clean, baseline or [0, 1], :].sum(axis=-2)
+    return among[..., technique], among.sum(axis=-1)
 
 
 def rates_apart(people: People) -> tuple[People, People]:
@@ -108,11 +99,10 @@ def agreement(everybody: Group) -> float:
 def _shares(title: str, formula: str) -> Iterator[Metric]:
     """Declare a share of everybody, of the deprived group and of the favored group."""
     name = name_of(title)
-    count, whom = SHARES[name]
 
     def share(group: Group) -> float:
-        people, of = count(_decisions(group).sum(axis=0))
-        return group.share(float(people), float(of), whom)
+        people, of = share_counts(name, _decisions(group).sum(axis=0))
+        return group.share(float(people), float(of), SHARES[name][-1])
 
     declared = functools.partial(_declared, ideal=None, note="Over repetitions, a ratio of sums.")
     yield declared(title, formula, compare="overall", name=name)(share)

@@ -17,8 +17,7 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from benchmark import columns
-from benchmark.metrics.restoration import SHARES as COUNTED_SHARES
-from benchmark.metrics.restoration import agreement_counts, rates_apart
+from benchmark.metrics import restoration as decided
 from benchmark.statistics.cells import (
     CELL_KEY,
     ROUNDING,
@@ -44,7 +43,7 @@ RESTORATION_DISTANCE, AGREEMENT = columns.GOAL_METRICS[columns.RESTORE], "agreem
 
 _GROUPS = ("", "_deprived", "_favored")
 
-SHARES = tuple(name + group for name in COUNTED_SHARES for group in _GROUPS)
+SHARES = tuple(name + group for name in decided.SHARES for group in _GROUPS)
 """Names of shares of people, among everybody and in each group: :func:`share_counts`."""
 
 LEAST_PEOPLE = 10
@@ -65,7 +64,7 @@ def share_counts(counts: NDArray[Any]) -> dict[str, tuple[Array, Array]]:
     :data:`~benchmark.columns.DECISION_COUNTS`; the results have shape (n_rows,).
     """
     people = _people(counts).sum(axis=2)  # by group and by the models that accept them
-    by_group = {name: counted(people) for name, (counted, _) in COUNTED_SHARES.items()}
+    by_group = {name: decided.share_counts(name, people) for name in decided.SHARES}
     return {
         name + group: (upper[:, members].sum(axis=1), lower[:, members].sum(axis=1))
         for name, (upper, lower) in by_group.items()
@@ -87,7 +86,7 @@ def restoration_values(counts: NDArray[Any]) -> dict[str, Array]:
         Ratios of :func:`share_counts`.
     """
     people = _people(counts)
-    (apart, labeled), (alike, everybody) = rates_apart(people), agreement_counts(people)
+    (apart, labeled), (alike, everybody) = decided.rates_apart(people), decided.agreement_counts(people)
     with np.errstate(divide="ignore", invalid="ignore"):
         means = {
             RESTORATION_DISTANCE: (apart / labeled).mean(axis=(1, 2)),
