@@ -10,7 +10,6 @@ Audit Toolkit, arXiv:1811.05577.
 """
 
 import functools
-import itertools
 import math
 from collections.abc import Collection, Hashable, Mapping
 from dataclasses import dataclass
@@ -47,6 +46,10 @@ _COUNTED = {
     "true_negative_rate": ("tn", "negatives"),
     "negative_predictive_value": ("tn", "predicted_negatives"),
 }
+_COMPARED = (
+    *("attribute", "group", "metric", "value", "reference", "reference_value", "disparity", "reason"),
+    *("n", "n_reference", "small"),
+)
 _CELLS = ["tp", "fp", "fn", "tn"]
 _DISPARITY = "_disparity"
 SMALL = 30
@@ -211,48 +214,37 @@ class GroupRates:
         Saleiro et al. (2018), equations 1 and 2. Holm (1979), A simple sequentially rejective multiple test
         procedure, Scandinavian Journal of Statistics 6.
         """
-        rows = self.predictions.counts.rows
+        names, rows = self.predictions.names, self.predictions.counts.rows
         # Rows, not weights: the number of people decides how certain a rate is.
-        counts = GroupCounts(self.predictions.names, rows.astype(np.float64), rows)
-        groups = {name: Group.of(counts, [code], name) for code, name in enumerate(counts.names)}
-        rates, ratios = (
-            {
-                (m.group, m.metric.removesuffix(_DISPARITY)): m
-                for m in measure(
-                    self.predictions, names, reference=self.reference_of, conventions=self.conventions
-                )
-            }
-            for names in (_COUNTED, [rate + _DISPARITY for rate in _COUNTED])
+        counts = GroupCounts(names, rows.astype(np.float64), rows)
+        groups = {name: Group.of(counts, [code], name) for code, name in enumerate(names)}
+        rates = self.metrics(_COUNTED)[["group", "metric", "value", "reason"]]
+        ratios = self.metrics([rate + _DISPARITY for rate in _COUNTED]).rename(columns={"value": "disparity"})
+        ratios["metric"] = ratios["metric"].str.removesuffix(_DISPARITY)
+        others = rates.rename(columns={"group": "reference", "value": "reference_value"})
+        frame = ratios.merge(rates, on=["group", "metric"], suffixes=("", "_of_rate"))
+        frame = frame.merge(others.drop(columns="reason"), how="left")
+        frame = frame.sort_values(
+            "group", key=lambda own: own.map(names.index), kind="stable", ignore_index=True
         )
-        compared: list[dict[str, Any]] = []
+        frame["reason"] = frame["reason_of_rate"].where(frame["reason_of_rate"].ne(""), frame["reason"])
+        frame["n_reference"] = [groups[other].n_rows if other else 0 for other in frame["reference"]]
         tests: list[Hashable] = []
         p_values: dict[Hashable, float] = {}
-        for name, metric in itertools.product(groups, _COUNTED):
-            rate, ratio = rates[name, metric], ratios[name, metric]
-            other, among = ratio.reference, _COUNTED[metric][1]
-            pair = [groups[name], groups[other]] if other else [groups[name]]
-            row = {
-                "attribute": self.attribute,
-                "group": name,
-                "metric": metric,
-                "value": rate.value,
-                "reference": other,
-                "reference_value": rates[other, metric].value if other else math.nan,
-                "disparity": ratio.value,
-                "reason": rate.reason or ratio.reason,
-                "n": groups[name].n_rows,
-                "n_reference": groups[other].n_rows if other else 0,
-                "small": min(getattr(group, among) for group in pair) < SMALL,
-            }
+        small = []
+        for row in frame.itertuples():
+            pair, among = (
+                [groups[name] for name in (row.group, row.reference) if name],
+                _COUNTED[row.metric][1],
+            )
+            small.append(min(getattr(group, among) for group in pair) < SMALL)
             # A rate and its complement are one test, as are a group against another and the other way round.
-            test = frozenset((name, other)), among, metric == _SHARE
-            testable = name != other and math.isfinite(row["value"] + row["reference_value"])
+            tests.append(test := (frozenset((row.group, row.reference)), among, row.metric == _SHARE))
+            testable = row.group != row.reference and math.isfinite(row.value + row.reference_value)
             if testable and test not in p_values and self.predictions.sample_weight is None:
-                p_values[test] = _p_value(metric, *pair)
-            compared.append(row)
-            tests.append(test)
+                p_values[test] = _p_value(row.metric, *pair)
         adjusted = dict(zip(p_values, holm(np.array(list(p_values.values()))), strict=True))
-        frame = pd.DataFrame(compared)
+        frame = frame.assign(small=small)[list(_COMPARED)]
         frame["p_value"] = [p_values.get(test, math.nan) for test in tests]
         frame["p_adjusted"] = [adjusted.get(test, math.nan) for test in tests]
         frame["significant"] = frame["p_adjusted"] <= ALPHA

@@ -29,7 +29,8 @@ COMMANDS = (
 """Commands in the order of the help.
 
 Each has a module. Its ``HELP`` and ``EXAMPLE`` are texts of the help. Its function ``add_options`` adds
-options to an :class:`~benchmark.cli.common.Options`; ``execute`` takes them parsed and returns the exit code.
+options to an :class:`~benchmark.cli.common.Options`; ``execute`` takes them parsed, and returns the exit
+code, or None after success.
 """
 
 
@@ -51,7 +52,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         hint = f"; name an experiment with --experiment {unknown[0]}" if is_name else ""
         parser.error(f"unrecognized arguments: {' '.join(unknown)}{hint}")
     try:
-        return int(options.command(options))
+        return int(options.command(options) or EXIT_OK)
     except BetabenchError as error:
         from benchmark.data.reading import DoubtError  # takes long
 

@@ -3,7 +3,7 @@
 import argparse
 from pathlib import Path
 
-from benchmark.cli.common import EXIT_OK, Options, sources_of
+from benchmark.cli.common import Options, sources_of
 
 HELP = "exchange two values of an attribute and measure how predictions move (Alelyani 2021)"
 EXAMPLE = "betabench alternation"
@@ -18,7 +18,7 @@ def add_options(option: Options) -> None:
     option.data()
 
 
-def execute(options: argparse.Namespace) -> int:
+def execute(options: argparse.Namespace) -> None:
     from benchmark.audit.alternation import load_alternation, run_alternation
     from benchmark.columns import MANIFEST_NAME
     from benchmark.experiment.versions import package_versions
@@ -63,4 +63,3 @@ def execute(options: argparse.Namespace) -> int:
             f"divergence {row['kl']:.3f}"
         )
     print(f"{len(written)} files written to {output}")
-    return EXIT_OK

@@ -4,7 +4,7 @@ import argparse
 import itertools
 from pathlib import Path
 
-from benchmark.cli.common import EXIT_OK, Options
+from benchmark.cli.common import Options
 
 HELP = "print the answer of the shipped atlas, or write its page"
 EXAMPLE = "betabench atlas --html atlas.html"
@@ -24,7 +24,7 @@ def add_options(option: Options) -> None:
     option.data()
 
 
-def execute(options: argparse.Namespace) -> int:
+def execute(options: argparse.Namespace) -> None:
     from rich.console import Console
 
     from benchmark.atlas.adviser import WORDS, Adviser
@@ -32,7 +32,8 @@ def execute(options: argparse.Namespace) -> int:
     from benchmark.text.terminal import say
 
     if options.add is not None:
-        return _add(options)
+        _add(options)
+        return
     console, adviser = Console(emoji=False), Adviser.of(options.folder)
     for goal in GOALS:
         say(console, f"Goal: {goal}", "bold")
@@ -48,14 +49,12 @@ def execute(options: argparse.Namespace) -> int:
         from benchmark.text.writing import write_atomically
 
         say(console, f"written: {write_atomically(options.html, atlas_page(adviser))}")
-    return EXIT_OK
 
 
-def _add(options: argparse.Namespace) -> int:
+def _add(options: argparse.Namespace) -> None:
     from benchmark.entrants import enter
     from benchmark.text.terminal import output_console, print_markdown
 
     names = ("datasets", "doses", "repetitions", "workers", "output", "data_dir")
     given = {name: getattr(options, name) for name in names if getattr(options, name) is not None}
     print_markdown(output_console(), str(enter(options.add, atlas=options.folder, **given)))
-    return EXIT_OK

@@ -8,7 +8,7 @@ from dataclasses import fields
 from pathlib import Path
 from typing import Any
 
-from benchmark.cli.common import EXIT_OK, Options, file_options
+from benchmark.cli.common import Options, file_options
 from benchmark.declarations import package_toml
 from benchmark.errors import ExperimentError
 from benchmark.text.words import values_in_list
@@ -58,11 +58,11 @@ def add_options(option: Options) -> None:
     option("--guide", "print questions on what is at stake, and after each answer the metrics that matter")
 
 
-def execute(options: argparse.Namespace) -> int:
+def execute(options: argparse.Namespace) -> None:
     if options.guide:
         questions = package_toml("benchmark.audit", "guide.toml")
         print("\n".join(_tree(questions, next(iter(questions)))))
-        return EXIT_OK
+        return
     for name, expected in (("file", "a table of predictions"), ("sensitive", "--sensitive COLUMN,...")):
         if getattr(options, name) is None:
             remedy = "betabench audit --help shows an example; --guide names the metrics that matter"
@@ -100,7 +100,6 @@ def execute(options: argparse.Namespace) -> int:
         written.append(write_atomically(options.html, audit_page(result, options.file.name)))
     for path in written:
         print(f"written: {path}")
-    return EXIT_OK
 
 
 def _known(options: argparse.Namespace) -> dict[str, set[str]]:

@@ -3,7 +3,7 @@
 import argparse
 from pathlib import Path
 
-from benchmark.cli.common import EXIT_OK, Options, study
+from benchmark.cli.common import Options, study
 
 HELP = "put the numbers of a run beside the published ones that it repeats, or beside another run's"
 EXAMPLE = "betabench compare results/paper"
@@ -22,7 +22,7 @@ def add_options(option: Options) -> None:
     option.figures("draw no heat map of differences, or draw it")
 
 
-def execute(options: argparse.Namespace) -> int:
+def execute(options: argparse.Namespace) -> None:
     from benchmark.experiment.plan import load_experiment
     from benchmark.runs.comparison import compare_runs
     from benchmark.text.terminal import output_console, print_markdown, say
@@ -34,7 +34,7 @@ def execute(options: argparse.Namespace) -> int:
         differs = runs.differences["identical"] < runs.differences["values"]
         rows = runs.differences.assign(differs=differs).to_dict("records")
         print_markdown(output_console(), render_values("two_runs", of=runs, rows=rows))
-        return EXIT_OK
+        return
     formats = figure_formats(options.formats)
     papers, text = study("papers.comparison_files"), study("papers.text")
     comparison = papers.compare_folder(
@@ -48,4 +48,3 @@ def execute(options: argparse.Namespace) -> int:
     console = output_console()
     print_markdown(console, text.summary_markdown(comparison, short=True))
     say(console, f"{len(written)} files written to {options.folder}; begin with comparison.md")
-    return EXIT_OK

@@ -6,7 +6,7 @@ import argparse
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from benchmark.cli.common import EXIT_OK, Options, sources_of
+from benchmark.cli.common import Options, sources_of
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -26,7 +26,7 @@ def add_options(option: Options) -> None:
     option.data()
 
 
-def execute(options: argparse.Namespace) -> int:
+def execute(options: argparse.Namespace) -> None:
     import numpy as np
 
     from benchmark.audit import LEVELS, audit_features
@@ -69,7 +69,6 @@ def execute(options: argparse.Namespace) -> int:
         parts = [card.name, *(["embedded"] if embedded else []), options.classifier, technique.name]
         path = options.out / f"influence_{file_name('_'.join(parts))}.csv"
         print(f"written: {write_atomically(path, csv_text(audit))}")
-    return EXIT_OK
 
 
 def _ranking(audit: pd.DataFrame) -> str:

@@ -4,7 +4,7 @@ import argparse
 from pathlib import Path
 from typing import Any
 
-from benchmark.cli.common import EXIT_OK, Options, sources_of
+from benchmark.cli.common import Options, sources_of
 
 HELP = "learn a dataset's Bayesian network and write it as a BIF file"
 EXAMPLE = "betabench learn --dataset adult --algorithm exact --out adult.bif"
@@ -26,7 +26,7 @@ def add_options(option: Options) -> None:
     option.data()
 
 
-def execute(options: argparse.Namespace) -> int:
+def execute(options: argparse.Namespace) -> None:
     from benchmark.data.card import load_card
     from benchmark.data.load import load_dataset
     from benchmark.network.bif import write_bif
@@ -53,4 +53,3 @@ def execute(options: argparse.Namespace) -> int:
         f"{len(network.edges)} edges, {network.n_parameters} free parameters, "
         f"discrimination {discrimination(network):.4f}; written to {out}"
     )
-    return EXIT_OK

@@ -7,7 +7,7 @@ import tomllib
 from pathlib import Path
 from typing import Any
 
-from benchmark.cli.common import EXIT_OK, Options
+from benchmark.cli.common import Options
 from benchmark.declarations import Kind, list_declarations
 
 _ROLES = ("sensitive_feature", "deprived_group", "label", "favorable_label")
@@ -29,11 +29,11 @@ def add_options(option: Options) -> None:
     option("--json", "machine-readable, with more detail")
 
 
-def execute(options: argparse.Namespace) -> int:
+def execute(options: argparse.Namespace) -> None:
     rows = _LISTINGS[options.kind]()
     if options.json:
         print(json.dumps(rows, indent=2, ensure_ascii=False))
-        return EXIT_OK
+        return
     width = max(len(row["name"]) for row in rows)
     section = ""
     for row in rows:
@@ -54,7 +54,6 @@ def execute(options: argparse.Namespace) -> int:
         print("\nFamilies: a family's name stands for all its metrics.")
         for family, names in sorted(families.items()):
             print(f"{family:{width}}  {', '.join(names)}")
-    return EXIT_OK
 
 
 def _list_datasets() -> list[dict[str, Any]]:

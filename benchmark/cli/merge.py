@@ -3,7 +3,7 @@
 import argparse
 from pathlib import Path
 
-from benchmark.cli.common import EXIT_OK, Options
+from benchmark.cli.common import Options
 
 HELP = "join the stores of shards; the shards stay unchanged"
 EXAMPLE = "betabench merge results/paper_shard_*_of_10 --output results/joined"
@@ -15,7 +15,7 @@ def add_options(option: Options) -> None:
     option("--output DIR", output, type=Path, required=True)
 
 
-def execute(options: argparse.Namespace) -> int:
+def execute(options: argparse.Namespace) -> None:
     from benchmark.columns import STORE_NAME
     from benchmark.experiment.store import Store, require_store
     from benchmark.runs.comparison import unlike_shards
@@ -31,4 +31,3 @@ def execute(options: argparse.Namespace) -> int:
     for warning in unlike_shards([path.parent for path in paths]):
         print(warning)
     print("To write the tables, type 'betabench run' with the shards' options and this folder as --output")
-    return EXIT_OK

@@ -3,7 +3,7 @@
 import argparse
 from pathlib import Path
 
-from benchmark.cli.common import EXIT_OK, Options, file_options
+from benchmark.cli.common import Options, file_options
 
 HELP = (
     "draft the card of a file (CSV, ARFF, Excel, Parquet), with a comment on each choice, for you to correct"
@@ -16,7 +16,7 @@ def add_options(option: Options) -> None:
     option("--out FILE", "card to write; default: NAME.toml here", type=Path)
 
 
-def execute(options: argparse.Namespace) -> int:
+def execute(options: argparse.Namespace) -> None:
     from benchmark.data.draft import draft
     from benchmark.data.draft_text import card_text, slug
     from benchmark.errors import CardError
@@ -38,4 +38,3 @@ def execute(options: argparse.Namespace) -> int:
     print_markdown(console, render_values("reading", reading=drafted.reading, few=few))
     say(console, f"written: {out}. Read its comments, and correct what is wrong.")
     say(console, f"look at it: betabench learn --dataset {out}")
-    return EXIT_OK

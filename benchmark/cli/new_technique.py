@@ -11,7 +11,7 @@ import re
 from importlib.resources import files
 from pathlib import Path
 
-from benchmark.cli.common import EXIT_OK, Options
+from benchmark.cli.common import Options
 from benchmark.errors import TechniqueError
 
 HELP = "write a working technique and its test, to be changed into your own"
@@ -25,7 +25,7 @@ def add_options(option: Options) -> None:
     option("--folder DIR", "where to write; default: here", type=Path, default=Path())
 
 
-def execute(options: argparse.Namespace) -> int:
+def execute(options: argparse.Namespace) -> None:
     technique, test = write_skeleton(options.name, options.stage, options.folder)
     print(f"written: {technique}, {test}")
     print(f"test it: pytest {test}")
@@ -34,7 +34,6 @@ def execute(options: argparse.Namespace) -> int:
         f"--output results/{options.name}"
     )
     print(f"beside others on real rows: betabench run --experiment real_rows --plugin {technique}")
-    return EXIT_OK
 
 
 def write_skeleton(name: str, stage: str = "pre", folder: Path = Path()) -> tuple[Path, Path]:

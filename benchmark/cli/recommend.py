@@ -4,7 +4,7 @@ import argparse
 from pathlib import Path
 from typing import Any
 
-from benchmark.cli.common import EXIT_OK, Options, file_options
+from benchmark.cli.common import Options, file_options
 
 HELP = "say which technique to try against a bias, and how far that can be trusted"
 EXAMPLE = "betabench recommend --goal restore --bias label --dose 0.1 --stage pre"
@@ -31,7 +31,7 @@ def add_options(option: Options) -> None:
     option("--atlas DIR", "folder of another atlas; default: the shipped one", type=Path)
 
 
-def execute(options: argparse.Namespace) -> int:
+def execute(options: argparse.Namespace) -> None:
     from benchmark.columns import GOALS
     from benchmark.data.draft import draft
     from benchmark.file_options import FileOptions
@@ -59,4 +59,3 @@ def execute(options: argparse.Namespace) -> int:
         say(console, "")
         for sentence in advice.sentences:
             say(console, sentence)
-    return EXIT_OK

@@ -4,7 +4,7 @@ import argparse
 import gc
 from pathlib import Path
 
-from benchmark.cli.common import EXIT_OK, Options
+from benchmark.cli.common import Options
 
 HELP = (
     "show which techniques of a finished run hold up at which level of bias, with intervals and tests. "
@@ -35,7 +35,7 @@ def add_options(option: Options) -> None:
     option.figures("draw no figures, as the page draws its own, or all", default="none")
 
 
-def execute(options: argparse.Namespace) -> int:
+def execute(options: argparse.Namespace) -> None:
     from benchmark.facts import facts_of
     from benchmark.pages.run_page import PAGE_NAME
     from benchmark.report.statistics_files import write_statistics
@@ -79,4 +79,3 @@ def execute(options: argparse.Namespace) -> int:
     print_markdown(console, answer)
     if warning:
         say(console, warning, "yellow")
-    return EXIT_OK

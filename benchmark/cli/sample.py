@@ -4,7 +4,7 @@ import argparse
 from pathlib import Path
 from typing import Any
 
-from benchmark.cli.common import EXIT_OK, Options, sources_of
+from benchmark.cli.common import Options, sources_of
 
 HELP = "write a biased sample for a pipeline of your own"
 EXAMPLE = "betabench sample --dataset adult --beta 0.5 --rows 50000 --seed 1 --out biased.csv"
@@ -30,7 +30,7 @@ def add_options(option: Options) -> None:
     option.data()
 
 
-def execute(options: argparse.Namespace) -> int:
+def execute(options: argparse.Namespace) -> None:
     from benchmark.data.card import load_card
     from benchmark.experiment.sample_files import SampleSource, chosen_bias, write_sample
 
@@ -48,4 +48,3 @@ def execute(options: argparse.Namespace) -> int:
     only_edits = all(step.edits_network for step in bias.steps)
     if only_edits and facts["edits"] and facts.get("acting_edits") == [] and options.beta > 0:
         print("no bias was planted: no edited attribute is a parent of the label in this network")
-    return EXIT_OK

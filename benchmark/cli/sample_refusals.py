@@ -3,7 +3,7 @@
 import argparse
 from pathlib import Path
 
-from benchmark.cli.common import EXIT_OK, Options, file_options
+from benchmark.cli.common import Options, file_options
 
 HELP = "draw refused people of the deprived group for others to judge again"
 EXAMPLE = (
@@ -18,7 +18,7 @@ def add_options(option: Options) -> None:
     option("--output FILE", "the sheet to write; default: refusals.csv", type=Path, default="refusals.csv")
 
 
-def execute(options: argparse.Namespace) -> int:
+def execute(options: argparse.Namespace) -> None:
     from benchmark.data.draft import draft
     from benchmark.data.reading import typed
     from benchmark.data.refusals import refusals, write_sheet
@@ -32,4 +32,3 @@ def execute(options: argparse.Namespace) -> int:
     command = typed("quick", str(options.file), said, f"--relabel={options.output}")
     values = {"parts": drafted.reading.parts, "n": n, "left": len(refusals(drafted)), "few": few}
     print(render_plain("refusals", **values, path=str(options.output), command=command))
-    return EXIT_OK
