@@ -414,7 +414,7 @@ def draw_auc(frame: pd.DataFrame, title: str, choice: Choice = EVERYTHING) -> Pa
 
     The design follows Figure 1 of the AUC Gap guide (Measuring and Mitigating Model Bias). The frame has a
     row per model and value: column ``model``, and ``metric``, ``group``, ``value`` and ``n_rows`` of a
-    :class:`~benchmark.metrics.declaration.Measurement`. Other metrics than :data:`AUC_METRICS` are ignored.
+    :class:`~benchmark.metrics.Measurement`. Other metrics than :data:`AUC_METRICS` are ignored.
     Models are chosen as techniques, by their titles.
     """
     rows = frame[frame["metric"].isin(AUC_METRICS)]

@@ -7,7 +7,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from benchmark.errors import DataError
-from benchmark.metrics.declaration import metric
+from benchmark.metrics import metric
 from benchmark.metrics.inputs import Group, UndefinedMetricError
 
 

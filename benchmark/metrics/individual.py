@@ -13,7 +13,7 @@ from typing import TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from benchmark.metrics.declaration import Metric, metric
+from benchmark.metrics import Metric, metric
 from benchmark.metrics.inputs import Group, UndefinedMetricError, require_rows
 
 Benefits: TypeAlias = Sequence[tuple[float, float]]

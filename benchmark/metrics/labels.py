@@ -10,7 +10,7 @@ from typing import Literal
 
 import numpy as np
 
-from benchmark.metrics.declaration import metric
+from benchmark.metrics import metric
 from benchmark.metrics.inputs import Group, UndefinedMetricError, difference, require_rows
 from benchmark.metrics.rates import EMPTY, prevalence
 

@@ -4,7 +4,7 @@ import functools
 import math
 from collections.abc import Sequence
 
-from benchmark.metrics.declaration import Metric, metric
+from benchmark.metrics import Metric, metric
 from benchmark.metrics.inputs import Group, difference
 from benchmark.metrics.rates import (
     EMPTY,

@@ -9,7 +9,7 @@ import math
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from benchmark.metrics.declaration import (
+from benchmark.metrics import (
     Metric,
     metric,
     name_of,

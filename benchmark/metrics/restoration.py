@@ -12,7 +12,7 @@ from typing import Any, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from benchmark.metrics.declaration import Metric, MetricResults, OneValueEach, metric, name_of
+from benchmark.metrics import Metric, MetricResults, OneValueEach, metric, name_of
 from benchmark.metrics.inputs import Group, GroupCounts, UndefinedMetricError
 
 People: TypeAlias = NDArray[Any]

@@ -10,7 +10,7 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from benchmark.metrics.declaration import Metric, metric, name_of
+from benchmark.metrics import Metric, metric, name_of
 from benchmark.metrics.inputs import Group, UndefinedMetricError
 from benchmark.metrics.rates import BAD, FAIRLEARN, GOOD, UNSIGNED, apart
 

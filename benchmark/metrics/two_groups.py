@@ -14,7 +14,7 @@ import math
 from collections.abc import Callable
 from typing import Any
 
-from benchmark.metrics.declaration import Metric, metric, name_of
+from benchmark.metrics import Metric, metric, name_of
 from benchmark.metrics.inputs import Group, UndefinedMetricError, difference, require_rows
 from benchmark.metrics.labels import DAS, demographic_disparity, of_clarify
 from benchmark.metrics.rates import (

@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 from sklearn.linear_model import LogisticRegression
 
+from benchmark import metrics as metric_base
 from benchmark.classifiers import make_classifier
 from benchmark.columns import CONVERGENCE_COLUMNS
 from benchmark.data import Table
@@ -28,7 +29,6 @@ from benchmark.experiment.prepare import prepare_experiment
 from benchmark.experiment.prepared import PreparedExperiment
 from benchmark.experiment.run import Outcome
 from benchmark.experiment.store import CellResult, Store
-from benchmark.metrics import declaration as metric_base
 from benchmark.metrics import evaluate, get_metric
 from benchmark.techniques import Predictor, Technique, Tools, get_technique
 from tests.helpers.protocol import cells as cells_of

@@ -11,6 +11,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
+from benchmark import metrics as metric_base
 from benchmark.errors import ExperimentError, UnknownNameError
 from benchmark.experiment import run as run_module
 from benchmark.experiment.export import failures_frame, metrics_frame
@@ -19,7 +20,6 @@ from benchmark.experiment.prepared import PreparedExperiment
 from benchmark.experiment.run import Outcome
 from benchmark.experiment.scoring import Answers, Scorer, SplitTest, pack, scoring_digest, unpack
 from benchmark.metrics import Group, get_metric, list_metrics, metric_names
-from benchmark.metrics import declaration as metric_base
 from benchmark.report.folder import write_run_folder
 from benchmark.runs.describe import describe_run
 from benchmark.runs.finished import read_frames

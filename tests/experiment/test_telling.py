@@ -25,7 +25,7 @@ from benchmark.experiment.prepare import prepare_experiment
 from benchmark.experiment.prepared import PreparedExperiment
 from benchmark.experiment.store import CellResult
 from benchmark.experiment.telling import BiasEffect, Telling
-from benchmark.metrics.declaration import GAP, WORST
+from benchmark.metrics import GAP, WORST
 from benchmark.techniques import Knowledge, get_technique
 from benchmark.techniques.knowledge import FACTS
 from tests.helpers.protocol import computed

@@ -49,7 +49,7 @@ def test_shipped_metrics_pass(name: str) -> None:
 def checked(compute: Any, **declaration: Any) -> dict[str, str]:
     given = {"title": "t", "formula": "f", "range": (-1.0, 1.0), "ideal": 0.0, "source": "s", **declaration}
     given = {"needs": ("y_true", "y_pred"), "direction": "closer_to_ideal", **given}
-    from benchmark.metrics import declaration
+    from benchmark import metrics as declaration
 
     metric = Metric(name="made_up_metric", compute=compute, **{"compare": "one_against_rest", **given})
     declaration._REGISTRY._items["made_up_metric"] = metric

@@ -11,6 +11,7 @@ import pandas as pd
 import pytest
 from numpy.typing import NDArray
 
+from benchmark import metrics as module
 from benchmark.errors import DataError, UnknownNameError
 from benchmark.metrics import (
     COMPARISONS,
@@ -28,7 +29,6 @@ from benchmark.metrics import (
     metric,
     metric_names,
 )
-from benchmark.metrics import declaration as module
 
 PAPER = ("discrimination", "accuracy", "overestimation", "underestimation")
 Bools = NDArray[np.bool_]
