@@ -232,17 +232,15 @@ class GroupRates:
         tests: list[Hashable] = []
         p_values: dict[Hashable, float] = {}
         small = []
-        for row in frame.itertuples():
-            pair, among = (
-                [groups[name] for name in (row.group, row.reference) if name],
-                _COUNTED[row.metric][1],
-            )
+        tested = frame[["group", "reference", "metric", "value", "reference_value"]]
+        for name, other, metric, *values in tested.to_numpy().tolist():
+            pair, among = [groups[own] for own in (name, other) if own], _COUNTED[metric][1]
             small.append(min(getattr(group, among) for group in pair) < SMALL)
             # A rate and its complement are one test, as are a group against another and the other way round.
-            tests.append(test := (frozenset((row.group, row.reference)), among, row.metric == _SHARE))
-            testable = row.group != row.reference and math.isfinite(row.value + row.reference_value)
+            tests.append(test := (frozenset((name, other)), among, metric == _SHARE))
+            testable = name != other and math.isfinite(sum(values))
             if testable and test not in p_values and self.predictions.sample_weight is None:
-                p_values[test] = _p_value(row.metric, *pair)
+                p_values[test] = _p_value(metric, *pair)
         adjusted = dict(zip(p_values, holm(np.array(list(p_values.values()))), strict=True))
         frame = frame.assign(small=small)[list(_COMPARED)]
         frame["p_value"] = [p_values.get(test, math.nan) for test in tests]

@@ -8,7 +8,7 @@ from dataclasses import fields
 from pathlib import Path
 from typing import Any
 
-from benchmark.cli.common import Options, file_options
+from benchmark.cli.common import Options
 from benchmark.declarations import package_toml
 from benchmark.errors import ExperimentError
 from benchmark.text.words import values_in_list
@@ -75,7 +75,7 @@ def execute(options: argparse.Namespace) -> None:
 
     named = {getattr(options, name) for name in ("label", "prediction", "score", "weight", "strata")}
     named |= {*values_in_list(options.sensitive, ().__contains__, "sensitive")}
-    reading = file_options(options, *READING)
+    reading = {name: getattr(options, name) for name in READING}
     frame = read_predictions(options.file, named=named - {None}, known=_known(options), **reading)
     if options.where is not None:
         frame = rows_where(frame, options.where)

@@ -39,10 +39,7 @@ class Options:
         self("--dataset NAME|FILE", "shipped card, or a card of your own", required=True)
 
     def file(self, *names: str, optional: bool = False) -> None:
-        """Add a file without a card, and options on reading it, which :func:`file_options` returns.
-
-        These are all unless some are named.
-        """
+        """Add a file without a card, and options on reading it: all, unless some are named."""
         settings = {"nargs": "?"} if optional else {}
         self("file FILE", "CSV, ARFF, Excel (.xlsx) or Parquet file, gzipped or not", type=Path, **settings)
         for name, placeholder, meaning, kind in FileOptions.said():
@@ -73,10 +70,9 @@ class Options:
         self("--formats FORMATS", formats, default="png")
 
 
-def file_options(options: argparse.Namespace, *names: str) -> dict[str, Any]:
-    """Return the options on reading a file that were typed: all, or those that are named."""
-    given = {name: getattr(options, name) for name in names or (name for name, *_ in FileOptions.said())}
-    return {name: value for name, value in given.items() if value is not None}
+def file_options(options: argparse.Namespace) -> FileOptions:
+    """Return the options on a file that were typed."""
+    return FileOptions.of(**{name: getattr(options, name) for name, *_ in FileOptions.said()})
 
 
 def sources_of(options: argparse.Namespace) -> Sources:

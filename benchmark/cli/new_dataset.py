@@ -20,14 +20,13 @@ def execute(options: argparse.Namespace) -> None:
     from benchmark.data.draft import draft
     from benchmark.data.draft_text import card_text, slug
     from benchmark.errors import CardError
-    from benchmark.file_options import FileOptions
     from benchmark.text.terminal import output_console, print_markdown, say
     from benchmark.text.words import few
     from benchmark.text.writing import write_atomically
     from benchmark.wording import render_values
 
     console = output_console()
-    given = FileOptions.of(**file_options(options))
+    given = file_options(options)
     out: Path = options.out or Path(f"{slug(options.file.name.partition('.')[0])}.toml")
     if out.exists():
         raise CardError(

@@ -34,13 +34,12 @@ def add_options(option: Options) -> None:
 def execute(options: argparse.Namespace) -> None:
     from benchmark.columns import GOALS
     from benchmark.data.draft import draft
-    from benchmark.file_options import FileOptions
     from benchmark.recommending import advised
     from benchmark.text.terminal import output_console, print_markdown, say
 
     console, drafted, named = output_console(), None, dict[str, Any]()
     if options.file is not None:
-        said = FileOptions.of(**file_options(options))
+        said = file_options(options)
         drafted, named = draft(options.file, said), {"file": str(options.file), "file_options": said}
     text, advices = advised(
         [options.goal] if options.goal else GOALS,

@@ -22,11 +22,10 @@ def execute(options: argparse.Namespace) -> None:
     from benchmark.data.draft import draft
     from benchmark.data.reading import typed
     from benchmark.data.refusals import refusals, write_sheet
-    from benchmark.file_options import FileOptions
     from benchmark.text.words import few
     from benchmark.wording import render_plain
 
-    said = FileOptions.of(**file_options(options))
+    said = file_options(options)
     drafted = draft(options.file, said)
     n = write_sheet(options.output, drafted, options.m, options.seed)
     command = typed("quick", str(options.file), said, f"--relabel={options.output}")

@@ -16,7 +16,7 @@ from benchmark.data.association import PROXY, Told, told_by
 from benchmark.data.card_parts import EQUAL_ROWS, REST
 from benchmark.data.files import RawTable, frame_table, read_table
 from benchmark.data.number_form import Unclear
-from benchmark.data.raw import DATES, MOST_STATES, NO_STATES, Mask, RawColumn, like_weight
+from benchmark.data.raw import DATES, MOST_STATES, NO_STATES, Mask, RawColumn, counted, like_weight
 from benchmark.data.reading import FEW_ROWS, ColumnReading, DoubtError, LeftOut, Part, Question, Reading
 from benchmark.data.states import MISSING, RARE_STATES, coded, feature
 from benchmark.data.table import Column, Schema, Table
@@ -390,12 +390,6 @@ class _Drafting:
             for value, n in counted(column, listed)
         }
         return entry | {"states": states} | ({"values": values} if values else {})
-
-
-def counted(column: RawColumn, chosen: Mask) -> list[tuple[str, int]]:
-    """Return the chosen values of a column, each with its number of rows, most frequent first."""
-    order = sorted(np.flatnonzero(chosen).tolist(), key=lambda i: -int(column.counts[i]))
-    return [(column.values[i], int(column.counts[i])) for i in order]
 
 
 def shown(column: RawColumn, chosen: Mask | None = None) -> str:

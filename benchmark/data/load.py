@@ -28,7 +28,7 @@ from benchmark.data.card_parts import (
 )
 from benchmark.data.files import distinct_names, read_rows
 from benchmark.data.number_form import PLAIN, NumberForm
-from benchmark.data.raw import RawColumn, RawRows
+from benchmark.data.raw import RawColumn, RawRows, counted
 from benchmark.data.row_facts import Judged, Persons, Score, numbered
 from benchmark.data.source import ANYWHERE, SourceBytes, Sources, read_sources
 from benchmark.data.table import CODE_DTYPE, Numbers, Table
@@ -245,15 +245,13 @@ def _check_rows(card: Card, table: Table) -> None:
 def _codes(card: Card, rows: RawRows) -> NDArray[np.int16]:
     """Return the code of each row's state; a DataError lists the values that have none."""
     codes = np.empty((len(rows.lines), len(card.coded)), dtype=CODE_DTYPE, order="F")
-    unknown = []
+    unknown = {}
     for i, (name, spec) in enumerate(card.coded.items()):
         column, coder = rows.columns[spec.source or name], Coder(spec, card.source.decimal)
         code_of = np.array([coder[value] for value in column.values], dtype=CODE_DTYPE)
         codes[:, i] = code_of[column.rows]
         if (bad := codes[:, i] < 0).any():
-            strange = column.of(bad)
-            counts = dict(zip(strange.values, strange.counts.tolist(), strict=True))
-            unknown.append(_Unknown(name, coder, counts, rows.place(int(bad.argmax()))))
+            unknown[name] = column.of(bad), rows.place(int(bad.argmax()))
     if unknown:
         raise _unknown_values(card, unknown)
     return codes
@@ -381,34 +379,24 @@ class Coder:
             return math.nan
 
 
-@dataclass(frozen=True)
-class _Unknown:
-    """Values of a column in one file that have no state."""
+def _unknown_values(card: Card, unknown: Mapping[str, tuple[RawColumn, str]]) -> DataError:
+    """Return an error that lists the unknown values of all columns, with advice.
 
-    column: str
-    coder: Coder
-    counts: Mapping[str, int]
-    place: str  # line and file of the first one
-
-    def __str__(self) -> str:
-        counts = sorted(self.counts.items(), key=lambda item: -item[1])
-        shown = few(
-            [f"{value!r} ({n} row{'s' * (n != 1)})" for value, n in counts], _MOST_SHOWN, "other values"
-        )
-        spec = self.coder.spec
-        binned, known = spec.bin_names if isinstance(spec, NumericColumn) else (), [*map(repr, spec.values)]
-        known[:0] = [repr(state) for state in spec.states if state not in binned]
+    ``unknown`` are by column its values without a state, and line and file of the first one.
+    """
+    lines, numeric = [f"The card {card.name!r} does not know values of its columns:"], []
+    for name, (column, place) in unknown.items():
+        rows = [f"{value!r} ({n} row{'s' * (n != 1)})" for value, n in counted(column, column.counts > 0)]
+        spec, known, binned = card.coded[name], [], tuple[str, ...]()
         if isinstance(spec, NumericColumn):
-            known.insert(0, f"a number from {spec.bins[0]:g} to {spec.bins[-1]:g}")
-        return f"{self.column!r} from {self.place}: {shown}; expected {few(known, _MOST_SHOWN, 'others')}"
-
-
-def _unknown_values(card: Card, unknown: Sequence[_Unknown]) -> DataError:
-    """Return an error that lists the unknown values of all columns, with advice."""
-    numeric = [one.column for one in unknown if isinstance(one.coder.spec, NumericColumn)]
+            numeric.append(name)
+            known, binned = [f"a number from {spec.bins[0]:g} to {spec.bins[-1]:g}"], spec.bin_names
+        known += map(repr, (*(state for state in spec.states if state not in binned), *spec.values))
+        shown, expected = few(rows, _MOST_SHOWN, "other values"), few(known, _MOST_SHOWN, "others")
+        lines.append(f"{name!r} from {place}: {shown}; expected {expected}")
     other = "if numbers of {} are written in another form, set 'decimal', 'thousands' or 'unit' there; "
     hints = [other.format(few(list(map(repr, numeric)), _MOST_SHOWN))] * bool(numeric)
-    lacking = dict.fromkeys(one.column for one in unknown if one.counts.keys() & {*MISSING_VALUES})
+    lacking = dict.fromkeys(n for n, (column, _) in unknown.items() if {*column.values} & {*MISSING_VALUES})
     if card.label in lacking:
         hints.append(f"rows without {card.label!r} can be left out by [filter]; ")
         del lacking[card.label]
@@ -417,9 +405,9 @@ def _unknown_values(card: Card, unknown: Sequence[_Unknown]) -> DataError:
     elif lacking:
         named = f'{{ state = "unknown", columns = {toml([*lacking])} }}'
         hints.append(f"missing = {named} at the top of the card makes missing values a state; ")
-    where = "judged.label" if any(one.column == JUDGED for one in unknown) else "columns.NAME"
+    where = "judged.label" if JUDGED in unknown else "columns.NAME"
     return DataError(
-        "\n  ".join((f"The card {card.name!r} does not know values of its columns:", *map(str, unknown))),
+        "\n  ".join(lines),
         remedy="".join(hints) + f"correct the file, or declare the values in the card ({where}.states or "
         ".values)",
     )

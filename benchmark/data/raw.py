@@ -218,6 +218,12 @@ class RawColumn:
         return replace(self, values=values, rows=np.searchsorted(used, rows), n_file=n_file)
 
 
+def counted(column: RawColumn, chosen: Mask) -> list[tuple[str, int]]:
+    """Return the chosen values of a column, each with its number of rows, most frequent first."""
+    order = sorted(np.flatnonzero(chosen).tolist(), key=lambda i: -int(column.counts[i]))
+    return [(column.values[i], int(column.counts[i])) for i in order]
+
+
 @dataclass(frozen=True, eq=False)
 class RawRows:
     """The rows of a file or frame, and those of its columns that were asked for."""
