@@ -332,13 +332,9 @@ def _rows(experiment: AlternationExperiment, sources: Sources) -> pd.DataFrame:
     try:
         files = read_sources(card, sources)
     except DataNotFoundError as error:
-        raise DataNotFoundError(
-            f"{error.what}, and its embedded network cannot replace them: it has states of "
-            f"{experiment.target!r}, not numbers",
-            expected=error.expected,
-            got=error.got,
-            remedy=error.remedy,
-        ) from error
+        states = f"it has states of {experiment.target!r}, not numbers"
+        error.what += f", and its embedded network cannot replace them: {states}"
+        raise
     columns = read_card(card, files).columns
     frame = pd.DataFrame(
         {name: columns[card.columns[name].source or name].cells for name in (*used, *experiment.keep)}
