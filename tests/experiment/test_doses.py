@@ -98,22 +98,20 @@ def test_a_network_has_doses_as_well() -> None:
     assert added == pytest.approx(0.1, abs=1e-6)
 
 
-def test_a_bias_without_doses_is_refused_by_name() -> None:
-    asked = {**GIVEN, "bias": "random_selection", "datasets": ["german"], "doses": [0.1]}
-    with pytest.raises(BetabenchError, match=r"'random_selection'.*adds no label gap"):
-        made(**asked)
-
-
-def test_people_set_the_dose_of_what_they_judged() -> None:
-    asked = {**GIVEN, "bias": "judged", "datasets": ["school_performance"], "doses": [0.1]}
-    with pytest.raises(BetabenchError, match="For judged labels, no β can be solved"):
-        made(**asked)
-
-
-def test_what_cannot_be_planted_at_all_says_why() -> None:
-    asked = {**GIVEN, "bias": "score", "datasets": ["ricci"], "doses": [0.1]}
-    with pytest.raises(BetabenchError, match="needs the number behind the label"):
-        made(**{**asked, "train": "network", "holdout": None})
+@pytest.mark.parametrize(
+    ("fields", "words"),
+    [
+        ({"bias": "random_selection", "datasets": ["german"]}, r"'random_selection'.*adds no label gap"),
+        ({"bias": "judged", "datasets": ["school_performance"]}, "For judged labels, no β can be solved"),
+        (
+            {"bias": "score", "datasets": ["ricci"], "train": "network", "holdout": None},
+            "needs the number behind the label",
+        ),
+    ],
+)
+def test_a_bias_without_doses_is_refused(fields: dict[str, Any], words: str) -> None:
+    with pytest.raises(BetabenchError, match=words):
+        made(**{**GIVEN, "doses": [0.1], **fields})
 
 
 def test_ranks_pool_the_doses_that_a_level_adds_and_across_doses_two_of_them(folder: Path) -> None:

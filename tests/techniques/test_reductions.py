@@ -162,6 +162,14 @@ def test_the_hidden_sensitive_feature_is_no_feature() -> None:
     assert not np.array_equal(visible.predict(data), visible.predict(moved))
 
 
+def test_groups_are_the_deprived_and_everyone_else() -> None:
+    data = example_table()
+    group = data.codes[:, data.schema.sensitive_index]
+    merged = data.with_column("sex", np.where(group == 2, 0, group))
+    as_is, as_one = (fitted("grid_search", rows).predict(data) for rows in (data, merged))
+    np.testing.assert_array_equal(as_is, as_one)
+
+
 def test_the_classifier_sees_weights_of_mean_one() -> None:
     seen = []
 
