@@ -22,22 +22,6 @@ every_card = pytest.mark.parametrize("card", CARDS.values(), ids=CARDS.keys())
 # Cards of files whose official checksums are not known; they say so among their problems.
 UNPINNED = {"kdd_census"}
 
-# Names that the other programs' tables use for the same columns.
-ORACLES = {
-    "adult": ("adult.csv.gz", {"income": "label"}),
-    "compas": (
-        "compas2.csv.gz",
-        {
-            "juv_fel_count": "juv_fel",
-            "juv_misd_count": "juv_misd",
-            "juv_other_count": "juv_other",
-            "priors_count": "priors",
-            "c_charge_degree": "charge",
-        },
-    ),
-    "dutch": ("dutch.csv.gz", {}),
-}
-
 
 def test_every_card_is_counted() -> None:
     """``python -m tools.sources NAME`` counts a new one."""
@@ -164,26 +148,6 @@ def test_card_is_true_to_the_data(card: Card, data_dir: Path) -> None:
     assert [note for note in dataset.notes if "better off" not in note] == []
     assert (counts.rates[0] > counts.rates[1]) == better_off == bool(dataset.notes)
     assert dataset.source.startswith("data directory: ")
-
-
-@pytest.mark.real_data
-@pytest.mark.nightly
-@pytest.mark.oracle
-@pytest.mark.parametrize("name", ORACLES)
-def test_columns_agree_row_by_row_with_another_preparation(
-    name: str, data_dir: Path, oracle_dir: Path
-) -> None:
-    file, renamed = ORACLES[name]
-    theirs = pd.read_csv(oracle_dir / "tables" / file, dtype=str, keep_default_na=False)
-    ours = load_dataset(name, Sources(data_dir, offline=True)).to_frame()
-    # Their hours are in five bins of equal width; ours are checked against the file's own numbers below.
-    for column in ours.columns.drop("hours_per_week", errors="ignore"):
-        pairs = pd.DataFrame(
-            {"ours": ours[column].astype(str), "theirs": theirs[renamed.get(column, column)]}
-        )
-        distinct = pairs.drop_duplicates()
-        assert distinct["ours"].is_unique, column
-        assert distinct["theirs"].is_unique, column
 
 
 @pytest.mark.real_data

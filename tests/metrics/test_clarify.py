@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import dataclasses
 import functools
 import math
 from pathlib import Path
@@ -226,22 +225,6 @@ def test_labels_that_only_one_group_has() -> None:
     )
     # The other way round, the favored group has no label that the deprived group lacks.
     assert get_metric("label_kl_divergence")(favored, deprived) == pytest.approx(math.log(2))
-
-
-def test_conditional_disparity_sees_through_simpsons_paradox() -> None:
-    """In both strata the deprived group has the favorable label as often as the others, yet not overall."""
-    # Stratum 0: 3 of 4 favorable, 40 favored and 8 deprived rows; stratum 1: 1 of 4, 8 and 40.
-    blocks = [(0, 0, 30, 10), (1, 0, 6, 2), (0, 1, 2, 6), (1, 1, 10, 30)]
-    rows = np.repeat(
-        [(g, s, y) for g, s, *_ in blocks for y in (1, 0)], [n for *_, p, q in blocks for n in (p, q)], axis=0
-    )
-    found = Predictions(rows[:, 0], ("favored", "deprived"), rows[:, 2] == 1, strata=rows[:, 1])
-    values = {m.metric: m.value for m in measure(found, ["labels"]) if m.group == "deprived"}
-    assert values["label_conditional_disparity"] == pytest.approx(0, abs=1e-15)
-    assert values["label_discrimination"] == pytest.approx(32 / 48 - 16 / 48)
-    weighted = dataclasses.replace(found, sample_weight=np.where(rows[:, 1] == 0, 0.0, 2.0))
-    (only,) = (m for m in measure(weighted, ["label_conditional_disparity"]) if m.group == "deprived")
-    assert only.value == pytest.approx(0, abs=1e-15)  # a stratum without weight is none
 
 
 def test_reasons() -> None:

@@ -129,12 +129,3 @@ def test_structures_of_bnlearn_have_its_scores(
     ours: ScoreName = "bic" if score == "bic" else "bdeu"
     assert structure_score(codes, cardinalities, parents, score=ours) == pytest.approx(row["value"], abs=1e-6)
     assert structure_score(codes, cardinalities, parents) == pytest.approx(row["bic"], abs=1e-6)
-
-
-@pytest.mark.oracle
-@pytest.mark.parametrize("table", TABLES)
-def test_the_optimal_structure_has_its_score(oracle_dir: Path, table: str) -> None:
-    codes, cardinalities, names = oracle_table(oracle_dir, table)
-    parents = oracle_parents(oracle_dir, f"exact_{table}_bic_opt", names)
-    row = oracle_score(oracle_dir, table, "exact", "dynamic programming", "bic")
-    assert structure_score(codes, cardinalities, parents) == pytest.approx(row["value"], abs=1e-6)

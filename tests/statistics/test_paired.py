@@ -41,8 +41,6 @@ def test_all_sign_flips_are_tried(n: int) -> None:
     for row, p in zip(values, found, strict=True):
         sums = [abs(np.dot(signs, row)) for signs in itertools.product([1, -1], repeat=n)]
         assert p == pytest.approx(np.mean(np.array(sums) >= abs(row.sum()) - 1e-9), abs=1e-12)
-        theirs = scipy.stats.permutation_test((row,), np.sum, permutation_type="samples", n_resamples=9999)
-        assert p == pytest.approx(theirs.pvalue, abs=1e-9)
 
 
 def test_equal_sums_count_in_spite_of_rounding() -> None:
