@@ -5,24 +5,13 @@ from typing import Annotated, Literal
 import numpy as np
 from pydantic import Field
 
-from benchmark.bias.base import (
-    AKPINAR,
-    LEGAST,
-    Array,
-    BiasKind,
-    Chances,
-    Rows,
-    by_label,
-    lacking,
-    register,
-    require_order,
-)
+from benchmark.bias import base
 from benchmark.bias.parameters import DEPRIVED, Group, Rate
 from benchmark.data.table import Schema
 
 
-@register
-class SelectionBias(BiasKind):
+@base.register
+class SelectionBias(base.BiasKind):
     """Leave out each favorable row of a group with probability beta.
 
     A network replaces the rows that are left out by new draws, so that samples keep their size. Every
@@ -31,19 +20,21 @@ class SelectionBias(BiasKind):
 
     name = "selection"
     summary = "favorable rows of the deprived group left out with probability β"
-    reference = AKPINAR
+    reference = base.AKPINAR
     version = "1"
 
     rate: Rate = Rate("beta")  # probability that a favorable row is left out
     group: Group = DEPRIVED  # the people whose rows are left out
 
-    def chances(self, rows: Rows, beta: float) -> Chances:
+    def chances(self, rows: base.Rows, beta: float) -> base.Chances:
         """Return the rate for favorable rows of the group."""
-        return Chances(left_out=by_label(self.group.members(rows.table), favorable=self.rate.at(beta)))
+        return base.Chances(
+            left_out=base.by_label(self.group.members(rows.table), favorable=self.rate.at(beta))
+        )
 
 
-@register
-class UnderRepresentation(BiasKind):
+@base.register
+class UnderRepresentation(base.BiasKind):
     """Keep rows of a group with one probability for favorable and another for unfavorable ones."""
 
     name = "under_representation"
@@ -57,24 +48,24 @@ class UnderRepresentation(BiasKind):
     keep_unfavorable: Rate = Rate(1)  # probability that an unfavorable row is kept
     group: Group = DEPRIVED  # the group whose rows may be left out
 
-    def chances(self, rows: Rows, beta: float) -> Chances:
+    def chances(self, rows: base.Rows, beta: float) -> base.Chances:
         """Return the probability that a row of the group is not kept, by its label."""
-        left_out = by_label(
+        left_out = base.by_label(
             self.group.members(rows.table),
             favorable=1 - self.keep_favorable.at(beta),
             unfavorable=1 - self.keep_unfavorable.at(beta),
         )
-        return Chances(left_out=left_out)
+        return base.Chances(left_out=left_out)
 
 
-@register
-class RandomSelection(BiasKind):
+@base.register
+class RandomSelection(base.BiasKind):
     """Leave out rows of a group at random: the group is small, and no row of it is wrong."""
 
     name = "random_selection"
     summary = "rows of the deprived group left out with probability 0.95 β, whatever their label"
     reference = (
-        f"{LEGAST}; Bias on Demand (Baumann, Castelnovo, Crupi, Inverardi and Regoli 2023), FAccT: "
+        f"{base.LEGAST}; Bias on Demand (Baumann, Castelnovo, Crupi, Inverardi and Regoli 2023), FAccT: "
         "representation bias"
     )
     version = "1"
@@ -82,33 +73,37 @@ class RandomSelection(BiasKind):
     rate: Rate = Rate("0.95 * beta")  # probability that a row is left out
     group: Group = DEPRIVED  # the people whose rows are left out
 
-    def chances(self, rows: Rows, beta: float) -> Chances:
+    def chances(self, rows: base.Rows, beta: float) -> base.Chances:
         """Return one rate for both labels of the group's rows."""
         rate = self.rate.at(beta)
-        return Chances(left_out=by_label(self.group.members(rows.table), favorable=rate, unfavorable=rate))
+        return base.Chances(
+            left_out=base.by_label(self.group.members(rows.table), favorable=rate, unfavorable=rate)
+        )
 
 
-@register
-class MaliciousSelection(BiasKind):
+@base.register
+class MaliciousSelection(base.BiasKind):
     """Leave out favorable rows of a group and, with the same probability, unfavorable rows of all others."""
 
     name = "malicious_selection"
     summary = "favorable rows of the deprived group and unfavorable ones of all others left out, each with β"
-    reference = f"{LEGAST}: malicious selection"
+    reference = f"{base.LEGAST}: malicious selection"
     version = "1"
     acts_beyond_group = True
 
     rate: Rate = Rate("beta")  # probability that such a row is left out
     group: Group = DEPRIVED  # the people whose favorable rows are left out
 
-    def chances(self, rows: Rows, beta: float) -> Chances:
+    def chances(self, rows: base.Rows, beta: float) -> base.Chances:
         """Return one rate, for favorable rows of the group and unfavorable ones of the others."""
         members, rate = self.group.members(rows.table), self.rate.at(beta)
-        return Chances(left_out=by_label(members, favorable=rate) + by_label(~members, unfavorable=rate))
+        return base.Chances(
+            left_out=base.by_label(members, favorable=rate) + base.by_label(~members, unfavorable=rate)
+        )
 
 
-@register
-class SelfSelection(BiasKind):
+@base.register
+class SelfSelection(base.BiasKind):
     """Leave out rows of a group, with a probability that rises as a number falls (or rises).
 
     A row is left out with the probability rate × wᵖ. The weight w goes from 0 at one end of the number's
@@ -119,7 +114,7 @@ class SelfSelection(BiasKind):
     summary = (
         "rows of the deprived group left out with probability β w², by a number w that says how low they are"
     )
-    reference = f"{LEGAST}: removal weighted by the score"
+    reference = f"{base.LEGAST}: removal weighted by the score"
     version = "1"
 
     # An ordered column, whose states count as 0, 1, 2 ...; if empty, the number behind the label counts.
@@ -133,22 +128,22 @@ class SelfSelection(BiasKind):
         """Raise an error unless the column is an ordered one, or there is a score."""
         super().check(schema, has_score=has_score)
         if self.column:
-            require_order(schema, self.column)
+            base.require_order(schema, self.column)
         if not self.column and not has_score:
-            raise lacking(self.name, "score")
+            raise base.lacking(self.name, "score")
 
-    def chances(self, rows: Rows, beta: float) -> Chances:
+    def chances(self, rows: base.Rows, beta: float) -> base.Chances:
         """Return the same chance for both labels of a row."""
         position = self._position(rows)
         weight = (1 - position if self.missing == "low" else position) ** self.power
         chance = self.rate.at(beta) * weight * self.group.members(rows.table)
-        return Chances(left_out=np.column_stack([chance, chance]))
+        return base.Chances(left_out=np.column_stack([chance, chance]))
 
     def looks_at(self, schema: Schema) -> tuple[str, ...] | None:
         """Return the column and the group's columns; None if the chances depend on the score."""
         return (*self.group.columns(schema), self.column) if self.column else None
 
-    def _position(self, rows: Rows) -> Array:
+    def _position(self, rows: base.Rows) -> base.Array:
         """Return the position of each row's number in its range, from 0 to 1, shape (n_rows,)."""
         if self.column:
             last = rows.table.schema.column(self.column).cardinality - 1

@@ -12,18 +12,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from benchmark import conformance
 from benchmark.bias import list_bias_kinds
 from benchmark.classifiers import make_classifier, naive_bayes_ranker
-from benchmark.conformance import (
-    CheckResult,
-    check_bias,
-    check_metric,
-    check_technique,
-    described,
-    example_of,
-    example_table,
-    facts_of,
-)
 from benchmark.experiment.pool import Failure, Limits, Pool, Task
 from benchmark.metrics import get_metric, list_metrics
 from benchmark.registry import load_plugin
@@ -53,20 +44,20 @@ class Examiner:
     parameters: Mapping[str, Any] = field(default_factory=dict)
     plugins: tuple[str, ...] = ()
 
-    def __call__(self, block: str, cells: tuple[str, ...]) -> Iterator[list[CheckResult] | Fit]:
+    def __call__(self, block: str, cells: tuple[str, ...]) -> Iterator[list[conformance.CheckResult] | Fit]:
         """Yield the checks of the item named ``block``, and the fit; ``cells`` has its kind, and the fit."""
         for plugin in self.plugins:
             load_plugin(plugin)
         if "bias kind" in cells:
-            yield check_bias(example_of(list_bias_kinds()[block]))
+            yield conformance.check_bias(conformance.example_of(list_bias_kinds()[block]))
         elif "metric" in cells:
-            yield check_metric(get_metric(block))
+            yield conformance.check_metric(get_metric(block))
         else:
             technique, factory = get_technique(block, **self.parameters), make_classifier(self.classifier)
             build = functools.partial(factory.build, seed=0)
             for cell in cells:
                 if cell == "technique":
-                    yield check_technique(technique, classifier=build)
+                    yield conformance.check_technique(technique, classifier=build)
                 else:
                     yield _measured(technique, build)
 
@@ -97,7 +88,7 @@ def examine(kind: str, name: str, examiner: Examiner, limits: Limits) -> dict[st
         batches = pool.run([task], functools.partial(replace, examiner), limits)
         checks, *fits = (finished.result for batch in batches for finished in batch)
     if isinstance(checks, Failure):
-        checks = [CheckResult("the checks come to an end", "failed", checks.reason)]
+        checks = [conformance.CheckResult("the checks come to an end", "failed", checks.reason)]
     fits = [Fit("failed", fit.reason) if isinstance(fit, Failure) else fit for fit in fits]
     statuses = {result.status for result in (*checks, *fits)}
     report: dict[str, Any] = {
@@ -113,8 +104,8 @@ def examine(kind: str, name: str, examiner: Examiner, limits: Limits) -> dict[st
 
 
 def _measured(technique: Technique, build: Callable[[NDArray[np.int64]], Estimator]) -> Fit:
-    table = example_table(_ROWS, extra_columns=_COLUMNS - 5)
-    known = facts_of(table).only(technique.knows)
+    table = conformance.example_table(_ROWS, extra_columns=_COLUMNS - 5)
+    known = conformance.facts_of(table).only(technique.knows)
     tools = Tools(build, naive_bayes_ranker, np.random.default_rng(0), known=known)
     try:
         if (reason := technique.skip(table)) is not None:
@@ -125,7 +116,7 @@ def _measured(technique: Technique, build: Callable[[NDArray[np.int64]], Estimat
         technique.fit(table, tools)
         seconds, after = time.perf_counter() - started, _peak_memory()
     except BaseException as error:  # a technique under test may do anything
-        return Fit("failed", described(error))
+        return Fit("failed", conformance.described(error))
     return Fit("passed", "", seconds, None if before is None or after is None else after - before)
 
 

@@ -15,15 +15,7 @@ from numpy.typing import NDArray
 
 from benchmark.conformance.results import NotApplicableError, captured_output
 from benchmark.data.table import Column, Schema, Table
-from benchmark.techniques.base import (
-    Estimator,
-    Predictor,
-    Prepared,
-    PreProcessing,
-    Technique,
-    Tools,
-    with_labels,
-)
+from benchmark.techniques import base
 from benchmark.techniques.knowledge import FACTS, Examined, Fact, Knowledge
 from benchmark.techniques.post_processing import Adjustment, PostProcessing, Scored
 
@@ -170,7 +162,7 @@ def told_by_skill(rows: int, seed: int, wrong: float = 0.0) -> Table:
     schema = table.schema
     skill = rng.permutation(table.codes[:, schema.index("skill")])
     favorable = (skill >= 3) ^ (rng.random(rows) < wrong)
-    return with_labels(table.with_column("skill", skill), favorable)
+    return base.with_labels(table.with_column("skill", skill), favorable)
 
 
 def merged(table: Table) -> Table:
@@ -212,19 +204,19 @@ _Question: TypeAlias = Callable[[Adjustment], NDArray[np.bool_]]
 class TechniqueUnderTest:
     """A technique under test, with its tools."""
 
-    technique: Technique
-    classifier: Callable[[NDArray[np.int64]], Estimator]
+    technique: base.Technique
+    classifier: Callable[[NDArray[np.int64]], base.Estimator]
     ranker: Callable[[Table], NDArray[np.float64]]
     seed: int
     known: Knowledge | None = None  # in place of the facts of the example
 
-    def tools(self, train: Table) -> Tools:
+    def tools(self, train: Table) -> base.Tools:
         """Return the tools of a new fit."""
         rng = np.random.default_rng(self.seed)
         known = facts_of(train) if self.known is None else self.known
-        return Tools(self.classifier, self.ranker, rng, known=known.only(self.technique.knows))
+        return base.Tools(self.classifier, self.ranker, rng, known=known.only(self.technique.knows))
 
-    def fit(self, train: Table) -> Predictor:
+    def fit(self, train: Table) -> base.Predictor:
         """Return the predictor trained on a table."""
         return self.technique.fit(train, self.tools(train))
 
@@ -236,7 +228,7 @@ class TechniqueUnderTest:
         """Return whether a fit on the example table builds a classifier."""
         calls: list[NDArray[np.int64]] = []
 
-        def noted(cardinalities: NDArray[np.int64]) -> Estimator:
+        def noted(cardinalities: NDArray[np.int64]) -> base.Estimator:
             calls.append(cardinalities)
             return self.classifier(cardinalities)
 
@@ -265,18 +257,18 @@ class TechniqueUnderTest:
     def answers(self, test: Table | None = None) -> Answers:
         """Return all visible results of the fit: predictions, scores, and prepared data if there are any."""
         test = example_table(200, seed=8) if test is None else test
-        data = _data(self.prepared, test) if isinstance(self.technique, PreProcessing) else None
+        data = _data(self.prepared, test) if isinstance(self.technique, base.PreProcessing) else None
         return Answers(*predictions_and_scores(self.fitted, test), data)
 
     @property
-    def fitted(self) -> Predictor:
+    def fitted(self) -> base.Predictor:
         """The predictor trained on the example table."""
         return self.trial.predictor
 
     @cached_property
-    def prepared(self) -> Prepared:
+    def prepared(self) -> base.Prepared:
         """The example table as the technique prepares it."""
-        if not isinstance(self.technique, PreProcessing):
+        if not isinstance(self.technique, base.PreProcessing):
             raise NotApplicableError("it does not prepare data")
         return self.technique.prepare(example_table(), self.tools(example_table()))
 
@@ -296,7 +288,7 @@ class TechniqueUnderTest:
         The result is prepared data, or predictions. Predictions with scores of 1/2, but for rounding, do not
         differ.
         """
-        if isinstance(self.technique, PreProcessing):
+        if isinstance(self.technique, base.PreProcessing):
             prepared = [self.technique.prepare(train, self.tools(train)) for train, _ in (first, second)]
             return _data(prepared[0], first[1]).distance(_data(prepared[1], second[1]))
         fits = [self.fit(train) for train, _ in (first, second)]
@@ -365,14 +357,14 @@ class _Heard(Knowledge):
 
 @dataclass(frozen=True)
 class _Trial:
-    predictor: Predictor
+    predictor: base.Predictor
     written: str
     tables_changed: bool
     read: set[str]  # facts about the bias that it tried to read
 
 
 def predictions_and_scores(
-    predictor: Predictor, test: Table
+    predictor: base.Predictor, test: Table
 ) -> tuple[NDArray[np.bool_], NDArray[np.float64] | None]:
     """Return predictions, and scores if there are any."""
     predicted = predictor.predict(test)
@@ -434,7 +426,7 @@ class Answers:
         return ", ".join(differences)
 
 
-def predicted_in_parts(predictor: Predictor, rows: Table, part: NDArray[np.bool_]) -> AnswerPairs:
+def predicted_in_parts(predictor: base.Predictor, rows: Table, part: NDArray[np.bool_]) -> AnswerPairs:
     """Yield predictions of rows at once and in two parts, in a new order each time, so that draws change."""
     rng = np.random.default_rng(1)
     for _ in range(_SEEDS):
@@ -458,14 +450,14 @@ def share_difference(pairs: AnswerPairs, cells: NDArray[np.integer]) -> float:
     return float(np.abs(np.bincount(cells, excess)[members > 0] / members[members > 0]).max() / _SEEDS)
 
 
-def _data(prepared: Prepared, test: Table) -> _Data:
+def _data(prepared: base.Prepared, test: Table) -> _Data:
     rows = _in_words(prepared, prepared.table, label=True)
     weight = np.ones(len(rows)) if prepared.sample_weight is None else prepared.sample_weight
     shown = test if prepared.transform is None else prepared.transform(test.hide_label())
     return _Data(rows, weight, _in_words(prepared, shown, label=False))
 
 
-def _in_words(prepared: Prepared, table: Table, *, label: bool) -> NDArray[np.str_]:
+def _in_words(prepared: base.Prepared, table: Table, *, label: bool) -> NDArray[np.str_]:
     """Return the names of the states of each row's features, which do not depend on codes."""
     columns = [*prepared.feature_indices, *([table.schema.label_index] if label else [])]
     states = [np.array(table.schema.columns[i].states)[table.codes[:, i]] for i in columns]

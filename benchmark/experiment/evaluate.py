@@ -14,37 +14,16 @@ from typing import Any, NoReturn, TypeAlias, TypeGuard
 import numpy as np
 from numpy.typing import NDArray
 
+from benchmark import errors
 from benchmark.classifiers import ClassifierFactory, naive_bayes_ranker
 from benchmark.columns import ORIGINAL, TRUTH, Test
 from benchmark.data.row_facts import rows_of_units, units_of
 from benchmark.data.table import Table, read_only
-from benchmark.errors import (
-    BetabenchError,
-    ClassifierError,
-    DeclinedError,
-    NotConvergedError,
-    TechniqueError,
-    where,
-)
+from benchmark.experiment import scoring
 from benchmark.experiment.draws import Axes, Split, TestRows, draw_splits, told
 from benchmark.experiment.entries import ClassifierEntry, Refit
 from benchmark.experiment.plan import Block, Experiment
 from benchmark.experiment.prepared import PreparedDataset, PreparedExperiment
-from benchmark.experiment.scoring import (
-    Answers,
-    Decisions,
-    Scorer,
-    SplitTest,
-    decision_metrics,
-    metric_values,
-    pack,
-    scorer_of,
-    scorers_of,
-    scoring_identity,
-    scoring_of,
-    storable,
-    stored_counts,
-)
 from benchmark.experiment.store import CellResult, Status
 from benchmark.experiment.telling import Telling
 from benchmark.experiment.unprocessing import UnconstrainedSplit, frontier_values, has_frontier
@@ -65,7 +44,9 @@ from benchmark.text.words import in_fold
 Fit: TypeAlias = Callable[[Table, Tools], Predictor]
 """How a technique is trained on rows: its method, or the half of it after the rows are prepared."""
 
-Learned: TypeAlias = tuple[dict[Test, Answers], Convergence | None, Callable[[], UnconstrainedSplit] | None]
+Learned: TypeAlias = tuple[
+    dict[Test, scoring.Answers], Convergence | None, Callable[[], UnconstrainedSplit] | None
+]
 """Answers of a trained technique to each test, its convergence, and a function that gives frontier inputs."""
 
 _NO_SCORES = "{} gives no scores, by which a share of the rows could be accepted"
@@ -121,7 +102,7 @@ def describe_classifier(entry: ClassifierEntry) -> Mapping[str, Any]:
     try:
         factory.build(np.array([2]), 0)
     except Exception as error:
-        raise ClassifierError(
+        raise errors.ClassifierError(
             f"The classifier {entry.name!r} cannot be built",
             got=f"{type(error).__name__}: {error}",
             remedy="correct its parameters in the experiment file",
@@ -152,7 +133,7 @@ class Acceptance:
         if self.share is None:
             return checked_decision(technique, predictor.predict(rows), len(rows))
         if predictor.predict_score is None:
-            raise DeclinedError(_NO_SCORES.format(technique.name))
+            raise errors.DeclinedError(_NO_SCORES.format(technique.name))
         score = checked_score(technique, predictor.predict_score(rows), len(rows))
         # Not by the order of rows, because a file may be sorted by group.
         lots = np.random.default_rng(self.seed).permutation(len(score))
@@ -169,7 +150,7 @@ def declined_by(technique: Technique, train: Table, acceptance: Acceptance) -> s
     if reason is None:
         reason = technique.skip(train)
         if not (reason is None or (isinstance(reason, str) and reason.strip())):
-            raise TechniqueError(f"its skip() returned {reason!r} in place of a reason or None")
+            raise errors.TechniqueError(f"its skip() returned {reason!r} in place of a reason or None")
     return reason
 
 
@@ -202,8 +183,8 @@ class Evaluator:
         declared = {entry.name: entry.factory for entry in prepared.experiment.classifiers}
         self.classifiers = {name: factory for name, factory in declared.items() if factory is not None}
         self._numbered = {name for name, own in self.classifiers.items() if own.encoding == "numbers"}
-        self.scorers = {name: scorer_of(data) for name, data in prepared.datasets.items()}
-        self.scoring = {name: scoring_identity(data) for name, data in prepared.datasets.items()}
+        self.scorers = {name: scoring.scorer_of(data) for name, data in prepared.datasets.items()}
+        self.scoring = {name: scoring.scoring_identity(data) for name, data in prepared.datasets.items()}
         self._warm_up()
 
     def _warm_up(self) -> None:
@@ -229,7 +210,7 @@ class Evaluator:
             reason = f"{begin}the rows to train and test on could not be drawn: {in_words(error)}"
             yield from (cell_result(data, block, cell, "failed", reason) for cell in cells)
             return
-        scorers = scorers_of(splits, self.scorers[block.dataset], data.test)
+        scorers = scoring.scorers_of(splits, self.scorers[block.dataset], data.test)
         shared = [self._shared(split, split.train) for split in splits]
         keys = [self.prepared.trained(block.dataset, cell.technique, cell.classifier) for cell in cells]
         # All before the first technique: techniques empty the processor's caches, and then each set of tools
@@ -286,7 +267,7 @@ class Evaluator:
         cell: Cell,
         technique: Technique,
         tools: Sequence[Tools],
-        scorers: Mapping[SplitTest, Scorer],
+        scorers: Mapping[scoring.SplitTest, scoring.Scorer],
         splits: Sequence[Split],
         trained_on: Sequence[Split] | None = None,
     ) -> dict[str, Any]:
@@ -297,14 +278,14 @@ class Evaluator:
         if (telling := self._entries[cell.technique].told) is not None:
             try:
                 tools = self._told(telling, block, technique, tools, splits)
-            except BetabenchError as error:
+            except errors.BetabenchError as error:
                 return {"status": status_of(error), "reason": in_words(error)}
         started, n_draws = time.perf_counter(), len(tools) // len(splits)
         factory = self.classifiers.get(cell.classifier)
         if factory is not None and (mismatch := classifier_mismatch(technique, factory)) is not None:
-            return {"status": "skipped", "reason": storable(mismatch)}
+            return {"status": "skipped", "reason": scoring.storable(mismatch)}
         numbers = cell.classifier in self._numbered
-        answers: dict[SplitTest, Answers] = {}
+        answers: dict[scoring.SplitTest, scoring.Answers] = {}
         convergences, delayed_frontiers = [], []
         begin = ""
         # Draws that come to the same training rows share a model, whatever number of rows was drawn.
@@ -320,7 +301,7 @@ class Evaluator:
                 with np.errstate():  # restores numpy's settings for the next technique
                     acceptance = self.acceptance(block.dataset, splits[place])
                     if (declined := declined_by(technique, train, acceptance)) is not None:
-                        return {"status": "skipped", "reason": begin + storable(declined)}
+                        return {"status": "skipped", "reason": begin + scoring.storable(declined)}
                     split_scorers = {test: scorers[place, test] for test in split.tests}
                     fit: Fit | None = None
                     model: object = None
@@ -355,12 +336,14 @@ class Evaluator:
             (number, test): scorers[number // n_draws, test].score(answer)
             for (number, test), answer in answers.items()
         }
-        metrics = metric_values(scored, self.prepared.experiment.tests, n_draws)
-        counts = stored_counts(scored, n_draws)
+        metrics = scoring.metric_values(scored, self.prepared.experiment.tests, n_draws)
+        counts = scoring.stored_counts(scored, n_draws)
         if cell.reference:
             for decisions in self._decisions(block, cell, splits, answers, scorers, n_draws):
                 counts = decisions.beside(counts)
-            metrics += decision_metrics(counts, self.scorers[block.dataset], self.prepared.experiment.tests)
+            metrics += scoring.decision_metrics(
+                counts, self.scorers[block.dataset], self.prepared.experiment.tests
+            )
         return {
             "status": "ok",
             "metrics": metrics,
@@ -368,8 +351,8 @@ class Evaluator:
             "counts": counts,
             # The convergence of the split that exceeds its tolerance most, or else comes nearest to it.
             "convergence": max(convergences, key=lambda c: c.residual - c.tolerance, default=None),
-            "rows": pack(answers) if scorers[0, ORIGINAL].needs_rows else None,
-            "scoring": scoring_of(self.scoring[block.dataset], cell.reference),
+            "rows": scoring.pack(answers) if scorers[0, ORIGINAL].needs_rows else None,
+            "scoring": scoring.scoring_of(self.scoring[block.dataset], cell.reference),
             "seconds": seconds,
         }
 
@@ -378,10 +361,10 @@ class Evaluator:
         block: Block,
         cell: Cell,
         splits: Sequence[Split],
-        answers: Mapping[SplitTest, Answers],
-        scorers: Mapping[SplitTest, Scorer],
+        answers: Mapping[scoring.SplitTest, scoring.Answers],
+        scorers: Mapping[scoring.SplitTest, scoring.Scorer],
         n_draws: int,
-    ) -> list[Decisions]:
+    ) -> list[scoring.Decisions]:
         """Return counts of a cell's decisions beside its untreated learner's, with and without planted bias.
 
         Where a block has a test in truth, there are also counts in it: by true labels, beside the learner on
@@ -411,8 +394,8 @@ class Evaluator:
                     counts.append(scorers[place, test].decisions(clean[test], before, accepted))
         except BaseException as error:
             reason = f"{begin}the untreated learner {entry!r} decides nothing: {in_words(error)}"
-            return [Decisions(cell.reference, (), storable(reason), test) for test in counted]
-        return [Decisions(cell.reference, counts, test=test) for test, counts in counted.items()]
+            return [scoring.Decisions(cell.reference, (), scoring.storable(reason), test) for test in counted]
+        return [scoring.Decisions(cell.reference, counts, test=test) for test, counts in counted.items()]
 
     def _clean(self, block: Block, splits: Sequence[Split]) -> Sequence[Split]:
         """Return the splits of a block without planted bias; ``splits`` are the block's own."""
@@ -459,7 +442,7 @@ class Evaluator:
             with np.errstate():
                 acceptance = self.acceptance(dataset, split)
                 if (declined := declined_by(technique, train, acceptance)) is not None:
-                    raise DeclinedError(declined)
+                    raise errors.DeclinedError(declined)
                 accepted = acceptance(technique, technique.fit(train, tools), seen)
             self._remember(model, accepted)
         return self._accepted[model]
@@ -488,7 +471,7 @@ def named(technique: Technique) -> str:
 
 
 def _no_classifier(_cardinalities: NDArray[np.int64]) -> NoReturn:
-    raise TechniqueError(
+    raise errors.TechniqueError(
         "A technique that declares a learner of its own asks for a classifier",
         expected="no use of tools.classifier",
         remedy="correct the technique, or take 'unconstrained' out of it",
@@ -499,7 +482,7 @@ def answers_of(
     technique: Technique,
     train: Table,
     tests: Mapping[Test, TestRows],
-    scorers: Mapping[Test, Scorer],
+    scorers: Mapping[Test, scoring.Scorer],
     tools: Tools,
     numbers: bool,
     acceptance: Acceptance,
@@ -511,25 +494,25 @@ def answers_of(
     """
     predictor = (fit or technique.fit)(train, tools)
     predict = functools.partial(acceptance, technique, predictor)
-    with_scores: dict[Test, Answers] = {}  # whatever the metrics need
+    with_scores: dict[Test, scoring.Answers] = {}  # whatever the metrics need
 
     def predict_score(table: Table) -> NDArray[np.float64]:
         assert predictor.predict_score is not None
         return checked_score(technique, predictor.predict_score(table), len(table))
 
-    def ask(name: Test, rows: TestRows) -> Answers:
+    def ask(name: Test, rows: TestRows) -> scoring.Answers:
         test = rows.seen.twin(numbers=numbers)
         predicted = predict(test)
         # Scores are checked even where no metric needs them: predictions may have been made from NaN.
         score = None if predictor.predict_score is None else predict_score(test)
         if score is not None:
-            with_scores[name] = Answers(predicted, score)
+            with_scores[name] = scoring.Answers(predicted, score)
         return scorers[name].ask(test, predicted, score, predict if score is None else predict_score)
 
     def frontier_of_split() -> UnconstrainedSplit:
         return train, predict_score(train.twin(numbers=numbers)), tests, with_scores
 
-    answers: dict[Test, Answers] = {}
+    answers: dict[Test, scoring.Answers] = {}
     for name, rows in tests.items():
         # Of a part of the original rows, another share may be accepted.
         if rows.among is None or acceptance.share is not None:
@@ -545,7 +528,7 @@ def answers_of(
     convergence = Convergence(int(reported.steps), float(reported.residual), float(reported.tolerance))
     finite = bool(np.isfinite([convergence.residual, convergence.tolerance]).all())
     if not (finite and 0 <= convergence.steps < 2**63):  # SQLite's integers
-        raise TechniqueError(
+        raise errors.TechniqueError(
             f"{technique.name} reported a convergence that cannot be stored",
             expected="a finite residual and tolerance, and steps from 0 to 2**63 - 1",
             got=str(convergence),
@@ -577,9 +560,9 @@ def _digest_of(rows: Prepared) -> object:
 
 def status_of(error: BaseException) -> Status:
     """Return the status of a cell in which a technique raised an exception."""
-    if isinstance(error, NotConvergedError):
+    if isinstance(error, errors.NotConvergedError):
         return "not_converged"
-    return "skipped" if isinstance(error, DeclinedError) else "failed"
+    return "skipped" if isinstance(error, errors.DeclinedError) else "failed"
 
 
 def in_words(error: BaseException) -> str:
@@ -588,10 +571,10 @@ def in_words(error: BaseException) -> str:
         text = str(error)
     except Exception:  # a plugin's exception
         text = "(its message cannot be read)"
-    if isinstance(error, BetabenchError):
-        return storable(text)
-    location = where(error)
-    return storable(f"{type(error).__name__}: {text}", f" ({location})" if location else "")
+    if isinstance(error, errors.BetabenchError):
+        return scoring.storable(text)
+    location = errors.where(error)
+    return scoring.storable(f"{type(error).__name__}: {text}", f" ({location})" if location else "")
 
 
 @dataclass(eq=False)

@@ -24,20 +24,9 @@ from numpy.typing import NDArray
 from benchmark.columns import ORIGINAL, TUNED
 from benchmark.data.row_facts import units_of
 from benchmark.data.table import Table
+from benchmark.experiment import evaluate
 from benchmark.experiment.draws import Split, TestRows, draw_splits, n_held_out, numbering
 from benchmark.experiment.entries import TechniqueEntry, TunedOn
-from benchmark.experiment.evaluate import (
-    Cell,
-    Evaluator,
-    Shared,
-    answers_of,
-    cell_result,
-    classifier_mismatch,
-    declined_by,
-    in_words,
-    named,
-    status_of,
-)
 from benchmark.experiment.plan import Block, Experiment
 from benchmark.experiment.prepared import PreparedDataset, PreparedExperiment
 from benchmark.experiment.scoring import Answers, Scorer, SplitTest, scorers_of, scoring_digest
@@ -112,20 +101,20 @@ class _BlockState:
     train: Table  # the training sample without the validation rows
     rows: Mapping[TunedOn, TestRows]
     validation: Mapping[TunedOn, Scorer]
-    whole: Shared  # shared by fits to the whole training sample
-    part: Shared  # shared by fits to ``train``
+    whole: evaluate.Shared  # shared by fits to the whole training sample
+    part: evaluate.Shared  # shared by fits to ``train``
     # Computed so far: trials by entry and classifier, fields of results by classifier and setting.
     searched: dict[tuple[str, str], list[_Tried]] = field(default_factory=dict)
     fitted: dict[tuple[str, Technique], dict[str, Any]] = field(default_factory=dict)
 
 
-class TuningEvaluator(Evaluator):
+class TuningEvaluator(evaluate.Evaluator):
     """Computes the cells of one block after another, tuned techniques included."""
 
     _block: Block | None = None
     _state: _BlockState | None = None
 
-    def __call__(self, block: Block, cells: tuple[Cell, ...]) -> Iterator[CellResult]:
+    def __call__(self, block: Block, cells: tuple[evaluate.Cell, ...]) -> Iterator[CellResult]:
         """Yield the result of each cell, in order; a failed cell yields the reason."""
         for tuned, group in itertools.groupby(cells, lambda cell: bool(self._entries[cell.technique].tuned)):
             if tuned:
@@ -133,7 +122,7 @@ class TuningEvaluator(Evaluator):
             else:
                 yield from super().__call__(block, tuple(group))
 
-    def _tuned(self, block: Block, cell: Cell) -> CellResult:
+    def _tuned(self, block: Block, cell: evaluate.Cell) -> CellResult:
         data, started = self.prepared.datasets[block.dataset], time.perf_counter()
         if self._block != block:
             self._block, self._state = block, None
@@ -141,10 +130,12 @@ class TuningEvaluator(Evaluator):
             if self._state is None:
                 self._state = self._drawn(data, block)
         except Exception as error:
-            reason = f"the rows for training, tuning and tests could not be drawn: {in_words(error)}"
-            return cell_result(data, block, cell, "failed", reason)
+            reason = f"the rows for training, tuning and tests could not be drawn: {evaluate.in_words(error)}"
+            return evaluate.cell_result(data, block, cell, "failed", reason)
         content = self._chosen(block, cell, self._state)
-        return cell_result(data, block, cell, **{**content, "seconds": time.perf_counter() - started})
+        return evaluate.cell_result(
+            data, block, cell, **{**content, "seconds": time.perf_counter() - started}
+        )
 
     def _drawn(self, data: PreparedDataset, block: Block) -> _BlockState:
         experiment = self.prepared.experiment
@@ -164,7 +155,7 @@ class TuningEvaluator(Evaluator):
         shared = self._shared(split, split.train), self._shared(split, train, "trial")
         return _BlockState(split, tested, train, rows_on, scorers, *shared)
 
-    def _chosen(self, block: Block, cell: Cell, state: _BlockState) -> dict[str, Any]:
+    def _chosen(self, block: Block, cell: evaluate.Cell, state: _BlockState) -> dict[str, Any]:
         """Return the fields of a result with a tuned technique."""
         entry, tune = self._entries[cell.technique], self.prepared.experiment.tune
         assert tune is not None
@@ -176,7 +167,7 @@ class TuningEvaluator(Evaluator):
             return _unscored(tried)
         technique, default = tried[position].technique, tried[0].technique
         if (cell.classifier, technique) not in state.fitted:
-            tools = self._tools(cell, named(technique), state.whole)
+            tools = self._tools(cell, evaluate.named(technique), state.whole)
             content = self._cell(block, cell, technique, [tools], state.scorers, [state.split])
             state.fitted[cell.classifier, technique] = content
         content = dict(state.fitted[cell.classifier, technique])
@@ -197,7 +188,9 @@ class TuningEvaluator(Evaluator):
         }
         return {**content, "counts": {**content["counts"], TUNED: [note]}}
 
-    def _search(self, block: Block, cell: Cell, entry: TechniqueEntry, state: _BlockState) -> list[_Tried]:
+    def _search(
+        self, block: Block, cell: evaluate.Cell, entry: TechniqueEntry, state: _BlockState
+    ) -> list[_Tried]:
         """Return the trials of a technique's settings, which its tuned entries share."""
         # Tuned entries differ in nothing but the rows that they are chosen on.
         base = entry.model_dump_json(include={"technique", "parameters"})
@@ -212,8 +205,8 @@ class TuningEvaluator(Evaluator):
             ]
         return state.searched[base, cell.classifier]
 
-    def _try(self, block: Block, cell: Cell, technique: Technique, state: _BlockState) -> _Tried:
-        tools = self._tools(cell, named(technique), state.part)
+    def _try(self, block: Block, cell: evaluate.Cell, technique: Technique, state: _BlockState) -> _Tried:
+        tools = self._tools(cell, evaluate.named(technique), state.part)
         acceptance = self.acceptance(block.dataset, state.split)
         factory, numbers = self.classifiers.get(cell.classifier), cell.classifier in self._numbered
         train = state.train.twin(numbers=numbers)
@@ -221,11 +214,11 @@ class TuningEvaluator(Evaluator):
         scorers: Mapping[_RowsKey, Scorer] = state.validation
         try:
             with np.errstate():
-                declined = None if factory is None else classifier_mismatch(technique, factory)
-                declined = declined or declined_by(technique, train, acceptance)
+                declined = None if factory is None else evaluate.classifier_mismatch(technique, factory)
+                declined = declined or evaluate.declined_by(technique, train, acceptance)
                 if declined is not None:
                     return _Tried(technique, {}, "skipped", declined)
-                answers: Mapping[_RowsKey, Answers] = answers_of(
+                answers: Mapping[_RowsKey, Answers] = evaluate.answers_of(
                     technique, train, rows, scorers, tools, numbers, acceptance
                 )[0]
             results = {on: scorers[on].score(answer).results.values for on, answer in answers.items()}
@@ -234,7 +227,7 @@ class TuningEvaluator(Evaluator):
             }
             return _Tried(technique, values)
         except BaseException as error:  # SystemExit as well, so that a setting ends nothing but itself
-            return _Tried(technique, {}, status_of(error), in_words(error))
+            return _Tried(technique, {}, evaluate.status_of(error), evaluate.in_words(error))
 
 
 def validation_rows(data: PreparedDataset, block: Block, split: Split) -> tuple[NDArray[np.bool_], TestRows]:

@@ -6,6 +6,7 @@ from collections.abc import Collection, Mapping
 import numpy as np
 import pandas as pd
 
+from benchmark.statistics import hypothesis_tests
 from benchmark.statistics.across import ALPHA
 from benchmark.statistics.cells import (
     CELL_KEY,
@@ -19,14 +20,6 @@ from benchmark.statistics.cells import (
     require_known,
     row_means,
     to_cells,
-)
-from benchmark.statistics.hypothesis_tests import (
-    CORRECTED,
-    MOST_TRIED,
-    corrected_t_p_values,
-    flips_needed,
-    holm,
-    sign_flip_p_values,
 )
 from benchmark.statistics.intervals import NO_FOLDS, standard_errors, student_intervals
 
@@ -111,22 +104,24 @@ def paired_comparisons(
     table["improvement_se"], table["df"] = standard_errors(by_split, overlap), np.maximum(n_splits - 1, 0)
     table["family"] = table["classifier"].mask(table["classifier"].isin(learners), "")
     families = table.groupby(list(TESTED_TOGETHER), sort=False)
-    n_flips = flips_needed(max(families.size(), default=0), alpha)
-    most_exact = min(math.log2(n_flips), MOST_TRIED)  # counting thousands of rows on grids would take minutes
+    n_flips = hypothesis_tests.flips_needed(max(families.size(), default=0), alpha)
+    most_exact = min(
+        math.log2(n_flips), hypothesis_tests.MOST_TRIED
+    )  # counting thousands of rows on grids would take minutes
     table["p_method"] = np.where(n_splits <= most_exact, "exact", "sampled")
 
     def flipped(rows: Array) -> Array:
-        return sign_flip_p_values(rows, None if rows.shape[1] <= most_exact else n_flips)
+        return hypothesis_tests.sign_flip_p_values(rows, None if rows.shape[1] <= most_exact else n_flips)
 
     # Sign flips take splits as independent; those that overlap are not.
     overlaps = overlap > 0
     table["p_paired"] = of_rows(np.where(overlaps[:, None], np.nan, by_split), flipped, least=2)
     if overlaps.any():
-        corrected = corrected_t_p_values(by_split, overlap, table["improvement"].to_numpy())
-        table["p_method"] = np.where(overlaps, CORRECTED, table["p_method"])
+        corrected = hypothesis_tests.corrected_t_p_values(by_split, overlap, table["improvement"].to_numpy())
+        table["p_method"] = np.where(overlaps, hypothesis_tests.CORRECTED, table["p_method"])
         table["p_paired"] = np.where(overlaps, corrected, table["p_paired"])
     of_family = table.groupby(list(TESTED_TOGETHER), sort=False)["p_paired"]
-    table["p_paired_holm"] = of_family.transform(lambda p: holm(p.to_numpy()))
+    table["p_paired_holm"] = of_family.transform(lambda p: hypothesis_tests.holm(p.to_numpy()))
     unordered = ~np.isfinite(improvement).any(axis=1)
     table["reason"] = first_true(
         {

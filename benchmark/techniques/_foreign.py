@@ -26,16 +26,7 @@ from numpy.typing import NDArray
 
 from benchmark.data.table import Table
 from benchmark.errors import DeclinedError, TechniqueError
-from benchmark.techniques.base import (
-    Array,
-    Interval,
-    Prepared,
-    PreProcessing,
-    Technique,
-    Tools,
-    checked_value,
-    with_labels,
-)
+from benchmark.techniques import base
 from benchmark.techniques.encoding import (
     Encoding,
     Treatment,
@@ -44,13 +35,13 @@ from benchmark.techniques.encoding import (
     with_features,
 )
 
-States: TypeAlias = Annotated[int, Interval(2, 1000)]
+States: TypeAlias = Annotated[int, base.Interval(2, 1000)]
 """Largest number of states of a feature that a library makes."""
 
 _OF_ADAPTERS = {"states", "treatment", "use_sensitive"}  # parameters of ours, which no library gets
 
 
-class Foreign(Technique):
+class Foreign(base.Technique):
     """A technique that another library computes."""
 
     version = "1"
@@ -115,7 +106,7 @@ def library(path: str) -> Any:
         ) from problem
 
 
-def new_seed(tools: Tools) -> int:
+def new_seed(tools: base.Tools) -> int:
     """Return a seed below 2**32, the limit of libraries."""
     return int(tools.rng.integers(2**32))
 
@@ -142,7 +133,7 @@ def recoded(
     values: Callable[[Table], Any],
     states: int,
     y: NDArray[np.bool_] | None = None,
-) -> Prepared:
+) -> base.Prepared:
     """Return training data whose features are numbers that a library makes of rows.
 
     Each number is a state if a column has at most ``states`` different ones among the training rows. Other
@@ -151,7 +142,7 @@ def recoded(
     :class:`TechniqueError` if ``values`` returns anything but a finite number for each row and column.
     """
 
-    def numbers(table: Table, width: int | None = None) -> Array:
+    def numbers(table: Table, width: int | None = None) -> base.Array:
         matrix = values(table)
         matrix = np.asarray(matrix.toarray() if hasattr(matrix, "toarray") else matrix)
         expected = f"finite numbers of shape ({len(table)}, {'n_features' if width is None else width})"
@@ -175,15 +166,15 @@ def recoded(
             edges[j] = cuts
     changed = new_features(train.schema, [(f"feature {j}", len(cuts) + 1) for j, cuts in edges.items()])
 
-    def cut(table: Table, matrix: Array) -> Table:
+    def cut(table: Table, matrix: base.Array) -> Table:
         codes = [np.searchsorted(cuts, matrix[:, j]) for j, cuts in edges.items()]
         return with_features(table, changed, codes)
 
     table = cut(train, matrix)
     if y is not None:
-        table = with_labels(table, y)
+        table = base.with_labels(table, y)
     features = changed.names[1 + len(train.schema.sensitive_indices) :]
-    return Prepared(
+    return base.Prepared(
         table, features=features, transform=lambda test: cut(test, numbers(test, matrix.shape[1]))
     )
 
@@ -197,7 +188,7 @@ _ADAPTERS: Mapping[str, tuple[Any, Any]] = {
 _PLAIN = (bool, int, float, str, type(None))
 
 
-class Transformer(Foreign, PreProcessing):
+class Transformer(Foreign, base.PreProcessing):
     """Let a scikit-learn transformer make the features that the classifier sees.
 
     Its ``fit`` gets the features of training rows as numbers (see ``treatment``) and their labels. If it has
@@ -215,7 +206,7 @@ class Transformer(Foreign, PreProcessing):
     def __post_init__(self) -> None:
         for name, (rule, _) in _ADAPTERS.items():
             if name not in self.given:
-                object.__setattr__(self, name, checked_value(self, name, rule))
+                object.__setattr__(self, name, base.checked_value(self, name, rule))
         for name, parameter in self.given.items():
             object.__setattr__(self, name, _checked(self.transformer, parameter, getattr(self, name)))
         self._check_together()
@@ -248,7 +239,7 @@ class Transformer(Foreign, PreProcessing):
         """Return a parameter of the adapter; its default if the transformer has a parameter of this name."""
         return _ADAPTERS[name][1] if name in self.given else getattr(self, name)
 
-    def _prepare(self, train: Table, tools: Tools) -> Prepared:
+    def _prepare(self, train: Table, tools: base.Tools) -> base.Prepared:
         seed, use_sensitive = new_seed(tools), self._of_adapter("use_sensitive")
         encoding = encoded(train, self._of_adapter("treatment"), use_sensitive=use_sensitive)
         transformer = self._built(seed)

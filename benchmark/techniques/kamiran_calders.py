@@ -8,15 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from benchmark.data.table import Table
-from benchmark.techniques.base import (
-    Prepared,
-    PreProcessing,
-    Ranker,
-    Tools,
-    cell_counts,
-    empty_cell,
-    with_labels,
-)
+from benchmark.techniques import base
 from benchmark.techniques.registry import register
 
 _PUBLICATION = (
@@ -38,7 +30,7 @@ def independent_counts(counts: NDArray[np.int64]) -> NDArray[np.int64]:
 
 
 @register
-class Reweighing(PreProcessing):
+class Reweighing(base.PreProcessing):
     """Weight rows so that the label does not depend on the group.
 
     Idea: a row of group s with label y gets the weight P(s) P(y) / P(s, y). This is its cell's share under
@@ -61,8 +53,8 @@ class Reweighing(PreProcessing):
     # nothing is told: both groups are taken to have the same true rate. ``blum_stangl`` is told both rates.
     rate: Literal["common", "favored"] = "common"
 
-    def _prepare(self, train: Table, tools: Tools) -> Prepared:
-        counts = cell_counts(train, tools.weights)
+    def _prepare(self, train: Table, tools: base.Tools) -> base.Prepared:
+        counts = base.cell_counts(train, tools.weights)
         if self.rate == "common":
             expected = counts.sum(axis=1, keepdims=True) * counts.sum(axis=0) / counts.sum()
         else:
@@ -70,11 +62,11 @@ class Reweighing(PreProcessing):
             unfavorable, favorable = counts[0]
             expected[1, 1] = counts[1, 0] * favorable / (unfavorable or 1)
         weights = expected / np.where(counts > 0, counts, 1)  # no row reads the weight of an empty cell
-        return Prepared(train, sample_weight=weights[train.deprived.astype(int), train.y.astype(int)])
+        return base.Prepared(train, sample_weight=weights[train.deprived.astype(int), train.y.astype(int)])
 
 
 @register
-class Massaging(PreProcessing):
+class Massaging(base.PreProcessing):
     """Exchange labels of the rows nearest to the decision boundary.
 
     Idea: there are b deprived rows (b+ of them favorable), w favored rows (w+ favorable) and n in all. A
@@ -92,34 +84,34 @@ class Massaging(PreProcessing):
     intersections = True
 
     # Ranker of the rows: naive Bayes on all columns or on all but the sensitive one, or the classifier.
-    ranker: Ranker = "naive_bayes"
+    ranker: base.Ranker = "naive_bayes"
 
-    def _prepare(self, train: Table, tools: Tools) -> Prepared:
-        counts = cell_counts(train)
+    def _prepare(self, train: Table, tools: base.Tools) -> base.Prepared:
+        counts = base.cell_counts(train)
         swaps = int((independent_counts(counts) - counts)[1, 1])
         if swaps == 0:
-            return Prepared(train)
+            return base.Prepared(train)
         gains = train.deprived if swaps > 0 else ~train.deprived
         promotable, demotable = np.flatnonzero(gains & ~train.y), np.flatnonzero(~gains & train.y)
         score = tools.ranked(train, self.ranker)
         y = train.y.copy()
         y[promotable[np.argsort(-score[promotable], kind="stable")[: abs(swaps)]]] = True
         y[demotable[np.argsort(score[demotable], kind="stable")[: abs(swaps)]]] = False
-        return Prepared(with_labels(train, y))
+        return base.Prepared(base.with_labels(train, y))
 
 
-class _Sampling(PreProcessing):
+class _Sampling(base.PreProcessing):
     """Rows are copied or left out, in order, until cells of group and label have sizes under independence."""
 
     intersections = True
 
     def skip(self, train: Table) -> str | None:
         """Decline a table in which a cell that must grow is empty."""
-        counts = cell_counts(train)
-        return empty_cell(counts, "so there is no row to copy", independent_counts(counts) > 0)
+        counts = base.cell_counts(train)
+        return base.empty_cell(counts, "so there is no row to copy", independent_counts(counts) > 0)
 
-    def _prepare(self, train: Table, tools: Tools) -> Prepared:
-        counts, pick = cell_counts(train), self._picker(train, tools)
+    def _prepare(self, train: Table, tools: base.Tools) -> base.Prepared:
+        counts, pick = base.cell_counts(train), self._picker(train, tools)
         wanted, chosen = independent_counts(counts), list[NDArray[np.intp]]()
         for (d, y), count in np.ndenumerate(counts):
             if count:
@@ -127,10 +119,10 @@ class _Sampling(PreProcessing):
                 # A cell that must more than double is first copied whole as often as fits.
                 copies, rest = divmod(int(wanted[d, y]), int(count))
                 chosen += [np.tile(rows, copies), pick(rows, rest, copies > 0)]
-        return Prepared(train.take(np.sort(np.concatenate(chosen))))
+        return base.Prepared(train.take(np.sort(np.concatenate(chosen))))
 
     @abstractmethod
-    def _picker(self, train: Table, tools: Tools) -> _Pick:
+    def _picker(self, train: Table, tools: base.Tools) -> _Pick:
         """Return a function of a cell's rows, a number of them to choose, and whether the cell grows.
 
         The chosen rows are copied once more if the cell grows, and alone stay if it shrinks.
@@ -154,9 +146,9 @@ class PreferentialSampling(_Sampling):
     version = "1"
 
     # Ranker of the rows: naive Bayes on all columns or on all but the sensitive one, or the classifier.
-    ranker: Ranker = "naive_bayes"
+    ranker: base.Ranker = "naive_bayes"
 
-    def _picker(self, train: Table, tools: Tools) -> _Pick:
+    def _picker(self, train: Table, tools: base.Tools) -> _Pick:
         score = tools.ranked(train, self.ranker)
         distance = np.where(train.y, score, -score)  # ascending: nearest to the boundary first
 
@@ -183,5 +175,5 @@ class UniformSampling(_Sampling):
     version = "1"
     randomised = True
 
-    def _picker(self, train: Table, tools: Tools) -> _Pick:
+    def _picker(self, train: Table, tools: base.Tools) -> _Pick:
         return lambda rows, size, _grows: tools.rng.choice(rows, size, replace=False, shuffle=False)

@@ -10,16 +10,8 @@ import numpy as np
 
 from benchmark.data.table import Table
 from benchmark.errors import DeclinedError, NotConvergedError
+from benchmark.techniques import base
 from benchmark.techniques._search import Search
-from benchmark.techniques.base import (
-    Array,
-    Convergence,
-    Interval,
-    Prepared,
-    PreProcessing,
-    Tools,
-    with_labels,
-)
 from benchmark.techniques.constrained_logistic import Design
 from benchmark.techniques.encoding import Encoding, Treatment, new_features, with_features
 from benchmark.techniques.registry import register
@@ -33,7 +25,7 @@ _TINY = float(np.finfo(np.float64).eps)
 
 
 @register
-class LearnedFairRepresentations(PreProcessing):
+class LearnedFairRepresentations(base.PreProcessing):
     r"""Describe rows by memberships of prototypes that both groups are equally near to.
 
     Idea: row x belongs to prototype :math:`v_k` with the share :math:`M_k(x) \propto \exp(-\|x - v_k\|)`.
@@ -66,18 +58,18 @@ class LearnedFairRepresentations(PreProcessing):
     randomised = True
     needs_sensitive = False
 
-    prototypes: Annotated[int, Interval(2, 100)] = 5  # number of prototypes
-    A_x: Annotated[float, Interval(0)] = 0.01  # weight of reconstruction
-    A_y: Annotated[float, Interval(0)] = 1.0  # weight of prediction
-    A_z: Annotated[float, Interval(0)] = 50.0  # weight of fairness
-    bins: Annotated[int, Interval(2, 1000)] = 20  # number of states of each membership
+    prototypes: Annotated[int, base.Interval(2, 100)] = 5  # number of prototypes
+    A_x: Annotated[float, base.Interval(0)] = 0.01  # weight of reconstruction
+    A_y: Annotated[float, base.Interval(0)] = 1.0  # weight of prediction
+    A_z: Annotated[float, base.Interval(0)] = 50.0  # weight of fairness
+    bins: Annotated[int, base.Interval(2, 1000)] = 20  # number of states of each membership
     # Whether predicted labels, favorable where :math:`\hat y > 1/2`, replace the training labels. Then the
     # classifier imitates the paper's own predictor, as with AIF360. Otherwise it learns the given labels.
     replace_labels: bool = True
     # Columns that enter as one number, the position of the state, scaled to variance 1: none, the schema's
     # ordered columns, or all. The others enter as indicators of their states.
     treatment: Treatment = "categorical"
-    max_iterations: Annotated[int, Interval(1, 100_000)] = 5000  # steps after which the search fails
+    max_iterations: Annotated[int, base.Interval(1, 100_000)] = 5000  # steps after which the search fails
 
     search_space = (
         Search("prototypes", 3, 15),
@@ -85,13 +77,13 @@ class LearnedFairRepresentations(PreProcessing):
         Search("A_z", 0.1, 1000.0, log=True),
     )
 
-    def _prepare(self, train: Table, tools: Tools) -> Prepared:
+    def _prepare(self, train: Table, tools: base.Tools) -> base.Prepared:
         schema = train.schema
         encoding = Encoding.of(train, use_sensitive=False, treatment=self.treatment)
         changed = new_features(schema, [(f"prototype {k}", self.bins) for k in range(self.prototypes)])
         prototypes, convergence = self._fitted(train, encoding, tools.rng)
 
-        def memberships(table: Table) -> Array:
+        def memberships(table: Table) -> base.Array:
             return prototypes.memberships(encoding.features(table))
 
         def transform(table: Table) -> Table:
@@ -101,7 +93,7 @@ class LearnedFairRepresentations(PreProcessing):
         table = transform(train)
         if self.replace_labels:
             predicted = (memberships(train) * prototypes.weights).sum(axis=1)
-            table = with_labels(table, predicted > 0.5)
+            table = base.with_labels(table, predicted > 0.5)
             if table.y.all() or not table.y.any():
                 raise DeclinedError(
                     "The representation predicts one label for all rows",
@@ -109,11 +101,11 @@ class LearnedFairRepresentations(PreProcessing):
                     got=f"{np.count_nonzero(table.y)} favorable of {len(table)} rows",
                     remedy="lower A_z, or keep the given labels with replace_labels = false",
                 )
-        return Prepared(table, features=changed.names[2:], transform=transform, convergence=convergence)
+        return base.Prepared(table, features=changed.names[2:], transform=transform, convergence=convergence)
 
     def _fitted(
         self, train: Table, encoding: Encoding, rng: np.random.Generator
-    ) -> tuple[Prototypes, Convergence]:
+    ) -> tuple[Prototypes, base.Convergence]:
         """Return the prototypes at a minimum of the loss, from random rows and weights."""
         design = Design.of(train, encoding, train.y)
         order = np.lexsort(design.codes[::-1])  # the search may depend on the order of rows
@@ -130,20 +122,20 @@ class LearnedFairRepresentations(PreProcessing):
 class Prototypes:
     """Prototypes with their weights."""
 
-    weights: Array  # probability of the favorable label that each predicts, shape (k,)
-    positions: Array  # shape (k, n_features)
+    weights: base.Array  # probability of the favorable label that each predicts, shape (k,)
+    positions: base.Array  # shape (k, n_features)
 
     @classmethod
-    def of(cls, theta: Array, k: int) -> Prototypes:
+    def of(cls, theta: base.Array, k: int) -> Prototypes:
         """Return the prototypes of a vector of weights and positions, shape (k + k n_features,)."""
         return cls(theta[:k], theta[k:].reshape(k, -1))
 
     @property
-    def theta(self) -> Array:
+    def theta(self) -> base.Array:
         """Weights and positions as one vector, shape (k + k n_features,)."""
         return np.concatenate([self.weights, self.positions.ravel()])
 
-    def memberships(self, rows: Array) -> Array:
+    def memberships(self, rows: base.Array) -> base.Array:
         """Return the memberships of encoded rows, shape (n_rows, k); a row's memberships sum to 1."""
         from scipy.sparse import csr_array
 
@@ -158,14 +150,14 @@ class RepresentationLoss:
     """The loss of prototypes and its gradient."""
 
     rows: Any  # distinct encoded rows, a sparse array of shape (n_distinct, n_features)
-    share: Array  # each row's share of the favored and of the deprived group, shape (n_distinct, 2)
-    label: Array  # share of all rows, by label (0 unfavorable, 1 favorable), shape (n_distinct, 2)
+    share: base.Array  # each row's share of the favored and of the deprived group, shape (n_distinct, 2)
+    label: base.Array  # share of all rows, by label (0 unfavorable, 1 favorable), shape (n_distinct, 2)
     A: tuple[float, float, float]  # weights of reconstruction, prediction and fairness
     smoothing: float  # radius, in differences of memberships, of the rounded corner of the absolute value
 
     @classmethod
     def of(
-        cls, rows: Array, weight: Array, A: tuple[float, float, float], smoothing: float
+        cls, rows: base.Array, weight: base.Array, A: tuple[float, float, float], smoothing: float
     ) -> RepresentationLoss:
         """Return the loss of rows, shape (n_distinct, n_features), and weights as of :class:`Design`."""
         from scipy.sparse import csr_array
@@ -174,7 +166,7 @@ class RepresentationLoss:
         share = group / group.sum(axis=0)
         return cls(csr_array(rows), share, weight.sum(axis=1), A, smoothing)
 
-    def __call__(self, theta: Array, k: int) -> tuple[float, Array]:
+    def __call__(self, theta: base.Array, k: int) -> tuple[float, base.Array]:
         """Return value and gradient at :attr:`Prototypes.theta` of k prototypes."""
         from benchmark.techniques._lfr_kernels import loss_and_gradient
 
@@ -188,7 +180,7 @@ class RepresentationLoss:
 
 def descend(
     loss: RepresentationLoss, start: Prototypes, max_iterations: int
-) -> tuple[Prototypes, Convergence]:
+) -> tuple[Prototypes, base.Convergence]:
     """Return a local minimum of the loss by a projected L-BFGS method, or raise ``NotConvergedError``.
 
     Weights that would leave [0, 1] are held at the bound. NumPy sums products of vectors, not a library for
@@ -220,7 +212,7 @@ def descend(
                 break
             length /= 2
             if length < _SHORTEST:
-                return Prototypes.of(theta, k), Convergence(taken, 0.0, _TOLERANCE)
+                return Prototypes.of(theta, k), base.Convergence(taken, 0.0, _TOLERANCE)
         # L-BFGS memory: this step and its change of the gradient.
         moved, turned = reached - theta, slope - gradient
         bent = _dot(moved, turned)
@@ -229,15 +221,15 @@ def descend(
         theta, gradient = reached, slope
         decrease = (before - value) / max(abs(before), abs(value), 1.0)
         if decrease <= _TOLERANCE:
-            return Prototypes.of(theta, k), Convergence(taken, decrease, _TOLERANCE)
+            return Prototypes.of(theta, k), base.Convergence(taken, decrease, _TOLERANCE)
     raise NotConvergedError("search for prototypes", max_iterations, decrease, _TOLERANCE)
 
 
-_Pair: TypeAlias = tuple[Array, Array, float]
+_Pair: TypeAlias = tuple[base.Array, base.Array, float]
 """A step, its change of the gradient, and their product."""
 
 
-def _newton_like(downhill: Array, pairs: deque[_Pair]) -> Array:
+def _newton_like(downhill: base.Array, pairs: deque[_Pair]) -> base.Array:
     """Return the L-BFGS direction from the last steps, shape as given."""
     if not pairs:
         return np.asarray(downhill / max(np.sqrt(_dot(downhill, downhill)), 1.0))
@@ -252,5 +244,5 @@ def _newton_like(downhill: Array, pairs: deque[_Pair]) -> Array:
     return direction
 
 
-def _dot(a: Array, b: Array) -> float:
+def _dot(a: base.Array, b: base.Array) -> float:
     return float((a * b).sum())

@@ -9,18 +9,8 @@ from numpy.typing import NDArray
 
 from benchmark.data.table import Table
 from benchmark.errors import NotConvergedError
+from benchmark.techniques import base
 from benchmark.techniques._search import Search
-from benchmark.techniques.base import (
-    Convergence,
-    Estimator,
-    Features,
-    Interval,
-    Predictor,
-    Technique,
-    Tools,
-    decider_of,
-    scorer_of,
-)
 from benchmark.techniques.registry import register
 
 Constraint: TypeAlias = Literal[
@@ -34,7 +24,7 @@ _CANCELLED = 1e-12  # costs of about 1 that cancel may leave this much rounding
 _LABELS = {"equalized_odds": [0, 1], "true_positive_rate_parity": [1], "false_positive_rate_parity": [0]}
 
 
-class Reduction(Technique):
+class Reduction(base.Technique):
     """A reduction of fair classification to fits of the classifier on relabeled and weighted rows."""
 
     stage = "in"
@@ -65,8 +55,8 @@ class Reduction(Technique):
         return None
 
     def _reduce(
-        self, train: Table, tools: Tools, build: Callable[[Any, Any], Any]
-    ) -> tuple[Any, Callable[[Table], Features]]:
+        self, train: Table, tools: base.Tools, build: Callable[[Any, Any], Any]
+    ) -> tuple[Any, Callable[[Table], base.Features]]:
         """Return a fitted mitigator of fairlearn, which ``build`` makes, and a function to its features."""
         from fairlearn import reductions
 
@@ -93,11 +83,11 @@ class Reduction(Technique):
             mitigator.fit(features(train), y, sensitive_features=group)
         return mitigator, features
 
-    def _checked(self, X: Features, classifiers: Iterable[Any]) -> Features:
+    def _checked(self, X: base.Features, classifiers: Iterable[Any]) -> base.Features:
         """Return the features of rows to predict, after a check that all classifiers' scores are valid."""
         for classifier in classifiers:
             if isinstance(classifier, Weighted) and hasattr(classifier.fitted, "predict_proba"):
-                scorer_of(classifier.fitted, self.name)(X)
+                base.scorer_of(classifier.fitted, self.name)(X)
         return X
 
     def _columns(self, table: Table) -> list[int]:
@@ -108,19 +98,19 @@ class Reduction(Technique):
 class Weighted:
     """The given classifier for fairlearn, which copies it before each fit and passes costs as weights."""
 
-    def __init__(self, build: Callable[[], Estimator], technique: str) -> None:
+    def __init__(self, build: Callable[[], base.Estimator], technique: str) -> None:
         self.build, self.technique = build, technique
 
-    def fit(self, X: Features, y: Any, sample_weight: Any) -> Self:
+    def fit(self, X: base.Features, y: Any, sample_weight: Any) -> Self:
         """Train; weights are scaled to a mean of 1, because classifiers count them as cases."""
         weight = np.asarray(sample_weight, dtype=np.float64)
         self.fitted = self.build()
         self.fitted.fit(X, np.asarray(y, dtype=np.int64), sample_weight=weight / weight.mean())
         return self
 
-    def predict(self, X: Features) -> NDArray[np.int64]:
+    def predict(self, X: base.Features) -> NDArray[np.int64]:
         """Return 0 or 1 for each row, shape (n_rows,)."""
-        return decider_of(self.fitted, self.technique)(X).astype(np.int64)
+        return base.decider_of(self.fitted, self.technique)(X).astype(np.int64)
 
 
 @register
@@ -149,12 +139,12 @@ class ExponentiatedGradient(Reduction):
     produces_scores = True
 
     # Largest distance of a group's rate from the rate of all; its inverse bounds the multipliers' sum.
-    bound: Annotated[float, Interval(0.001, 1)] = 0.01
-    max_iterations: Annotated[int, Interval(1)] = 50  # rounds of the game
+    bound: Annotated[float, base.Interval(0.001, 1)] = 0.01
+    max_iterations: Annotated[int, base.Interval(1)] = 50  # rounds of the game
 
     search_space = (Search("bound", 0.001, 0.2, log=True),)
 
-    def _fit(self, train: Table, tools: Tools) -> Predictor:
+    def _fit(self, train: Table, tools: base.Tools) -> base.Predictor:
         def build(estimator: Any, moment: Any) -> Any:
             moment = moment(difference_bound=self.bound)
             return _tolerant(len(train))(estimator, moment, eps=self.bound, max_iter=self.max_iterations)
@@ -177,7 +167,7 @@ class ExponentiatedGradient(Reduction):
                 score += weight * (classifier.predict(X) == 1)
             return np.minimum(score, 1.0)  # the weights sum to 1 but for rounding
 
-        return Predictor(predict, predict_score, Convergence(rounds, gap, tolerance))
+        return base.Predictor(predict, predict_score, base.Convergence(rounds, gap, tolerance))
 
 
 def _tolerant(n_rows: int) -> type[Any]:
@@ -220,17 +210,17 @@ class GridSearch(Reduction):
     version = "1"
     intersections = True
 
-    constraint_weight: Annotated[float, Interval(0, 1)] = 0.5  # the weight w
-    grid_size: Annotated[int, Interval(5)] = 41  # number of fits
+    constraint_weight: Annotated[float, base.Interval(0, 1)] = 0.5  # the weight w
+    grid_size: Annotated[int, base.Interval(5)] = 41  # number of fits
     # Largest sum of the multipliers' absolute values.
-    grid_limit: Annotated[float, Interval(0.01, 100)] = 2.0
+    grid_limit: Annotated[float, base.Interval(0.01, 100)] = 2.0
 
     search_space = (
         Search("constraint_weight", 0.0, 1.0),
         Search("grid_limit", 0.2, 10.0, log=True),
     )
 
-    def _fit(self, train: Table, tools: Tools) -> Predictor:
+    def _fit(self, train: Table, tools: base.Tools) -> base.Predictor:
         from fairlearn import reductions
 
         fitted, features = self._reduce(
@@ -246,4 +236,6 @@ class GridSearch(Reduction):
         )
 
         best = fitted.predictors_[fitted.best_idx_]
-        return Predictor(lambda test: np.asarray(best.predict(self._checked(features(test), [best])) == 1))
+        return base.Predictor(
+            lambda test: np.asarray(best.predict(self._checked(features(test), [best])) == 1)
+        )

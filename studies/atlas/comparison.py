@@ -14,22 +14,9 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
+from benchmark.atlas import recommenders
 from benchmark.atlas.adviser import without_comparison
 from benchmark.atlas.file import Atlas
-from benchmark.atlas.recommenders import (
-    ALL,
-    AVERAGE,
-    DATA,
-    DOSE,
-    DROP,
-    DROP_TECHNIQUE,
-    NOTHING,
-    ORACLE,
-    TO_UNDO,
-    at,
-    cluster_means,
-    rows_of,
-)
 from benchmark.atlas.scenarios import SCENARIO, Scenarios, scenarios_of, undo_reasons
 from benchmark.atlas.tables import CLAIM_COLUMNS, CLAIMS, RECOMMENDERS, Tables, read_tables
 from benchmark.columns import EQUALIZE, GOALS, RESTORE
@@ -55,14 +42,14 @@ class Compared:
     scenarios: Scenarios
     choices: Mapping[str, Choices]
 
-    def take(self, rows: NDArray[np.bool_], kind: str = ALL) -> Compared:
+    def take(self, rows: NDArray[np.bool_], kind: str = recommenders.ALL) -> Compared:
         """Return the same choices, scored on some of the scenarios."""
         choices = {name: choice.take(rows) for name, choice in self.choices.items()}
         return Compared(self.goal, kind, self.scenarios.take(rows), choices)
 
-    def at_dose(self, dose: float = DOSE) -> Compared:
+    def at_dose(self, dose: float = recommenders.DOSE) -> Compared:
         """Return the same choices, scored on the scenarios of a dose."""
-        return self.take(at(self.scenarios, dose=dose), self.kind)
+        return self.take(recommenders.at(self.scenarios, dose=dose), self.kind)
 
 
 @dataclass(frozen=True, eq=False)
@@ -83,7 +70,9 @@ class Comparison:
         part = self.parts[goal]
         scenarios = part.scenarios
         score = np.where(scenarios.run & scenarios.knowing(), scenarios.score.mean(axis=0), np.nan)
-        regret = cluster_means(scenarios.frame, score - part.choices[ORACLE].score[:, None])
+        regret = recommenders.cluster_means(
+            scenarios.frame, score - part.choices[recommenders.ORACLE].score[:, None]
+        )
         return regret.set_axis(list(scenarios.techniques), axis=1).dropna(axis=1)
 
 
@@ -134,7 +123,7 @@ def gap_is_not_places(of: Comparison) -> Decision:
     equal, restore = (of.parts[goal].scenarios for goal in (EQUALIZE, RESTORE))
     of_best = equal.by_other_half(restore.score)
     no_nearer = of_best >= restore.value[:, :, 0].mean(axis=0) - EQUAL
-    shares = cluster_means(equal.frame, no_nearer.astype(float))[0].to_numpy()
+    shares = recommenders.cluster_means(equal.frame, no_nearer.astype(float))[0].to_numpy()
     mean, (low, high) = float(shares.mean()), sign_flip_interval(shares)
     evidence = f"in {100 * mean:.0f} % of the scenarios ({100 * low:.0f} to {100 * high:.0f} %)"
     return _fate(low >= 1 / 3, high < 1 / 3), evidence
@@ -165,7 +154,10 @@ def cluster_before_kind(of: Comparison) -> Decision:
 
 def features_do_not_win(of: Comparison) -> Decision:
     """Decide the primary question."""
-    contrasts = [rows_of(of.regrets, RESTORE, against=other).loc[DATA] for other in (DROP, AVERAGE)]
+    contrasts = [
+        recommenders.rows_of(of.regrets, RESTORE, against=other).loc[recommenders.DATA]
+        for other in (recommenders.DROP, recommenders.AVERAGE)
+    ]
     alpha = of.atlas.rules.alpha
     wins = all(row["difference"] > 0 and row["p_corrected"] <= alpha for row in contrasts)
     loses = any(row["difference_high"] <= 0 for row in contrasts)
@@ -179,7 +171,7 @@ def features_do_not_win(of: Comparison) -> Decision:
 def noise_correction_loses(of: Comparison) -> Decision:
     """Decide whether confident learning has more regret than leaving the group out."""
     regret = of.regret_of(RESTORE)
-    more = (regret["confident_learning"] - regret[DROP_TECHNIQUE]).to_numpy()
+    more = (regret["confident_learning"] - regret[recommenders.DROP_TECHNIQUE]).to_numpy()
     low, high = sign_flip_interval(more)
     return _fate(low > 0, high <= 0), f"by {_estimate(float(more.mean()), low, high)}"
 
@@ -214,7 +206,7 @@ def claim_table(comparison: Comparison) -> pd.DataFrame:
 CHOICES, VARIANCE = "choices.csv", "variance.csv"
 """Files beside those that advice is made from."""
 
-_BESIDE = (NOTHING, DROP, ORACLE)
+_BESIDE = (recommenders.NOTHING, recommenders.DROP, recommenders.ORACLE)
 """Recommenders whose scores stand beside each choice."""
 
 CHOICE_COLUMNS = (
@@ -233,11 +225,11 @@ def compared(tables: Tables) -> Iterator[Compared]:
         if scenarios.frame["cluster"].nunique() < 2:
             continue
         choices = recommended(scenarios, tables.dose_features, told=goal == RESTORE)
-        of_all = Compared(goal, ALL, scenarios, choices)
+        of_all = Compared(goal, recommenders.ALL, scenarios, choices)
         yield of_all
         rows = undo_reasons(scenarios, tables.dose_rows, tables.clean_rows) == ""
         if goal == RESTORE and rows.any() and not rows.all():
-            yield of_all.take(rows, TO_UNDO)
+            yield of_all.take(rows, recommenders.TO_UNDO)
 
 
 def write_comparison(folder: Path, say: Callable[[str], None] = lambda _: None) -> tuple[Path, ...]:
@@ -257,14 +249,14 @@ def write_comparison(folder: Path, say: Callable[[str], None] = lambda _: None) 
         regrets.append(
             regret_table(part.scenarios, part.choices, tables.atlas, goal=part.goal, kind=part.kind)
         )
-        if part.kind != TO_UNDO:  # these are choices in all scenarios
+        if part.kind != recommenders.TO_UNDO:  # these are choices in all scenarios
             choices.append(_choice_rows(part, tables.atlas.version))
             shares = variance_shares(part.scenarios).assign(version=tables.atlas.version, goal=part.goal)
             variances.append(shares[list(VARIANCE_COLUMNS)])
     of_choices, regret, variance = (
         pd.concat(frames, ignore_index=True) for frames in (choices, regrets, variances)
     )
-    of_all = {part.goal: part for part in parts if part.kind == ALL}
+    of_all = {part.goal: part for part in parts if part.kind == recommenders.ALL}
     without = shares_without_each(of_all[RESTORE].scenarios) if RESTORE in of_all else []
     at_dose = {goal: part.at_dose() for goal, part in of_all.items()}
     claims = claim_table(Comparison(tables.atlas, at_dose, regret, variance, without))
