@@ -205,6 +205,11 @@ def test_values_of_groups_are_margins_of_one_count() -> None:
     found = {(m.metric, m.group): m for m in measure_by_group(few, names, smallest=30)}
     reason = "fewer than 30 rows that are predicted unfavorable"
     assert found["false_omission_rate", "a"].reason == reason
+    rows[0], rows[2] = [[15, 100], [15, 100]], [[7, 8], [7, 8]]  # 30 are enough
+    enough = GroupCounts(counts.names, rows.astype(float), rows)
+    found = {(m.metric, m.group): m for m in measure_by_group(enough, names, smallest=30)}
+    assert found["false_omission_rate", "a"].value == 15 / 30
+    assert found["selection_rate", "few"].value == 16 / 30
 
 
 @pytest.mark.parametrize(
