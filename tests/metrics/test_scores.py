@@ -61,6 +61,22 @@ def test_auc_is_scikit_learns(n_groups: int, decimals: int, weighted: bool) -> N
     assert values(rows, "auc_group_min") == {"": pytest.approx(min(expected), abs=1e-12)}
 
 
+def test_the_guides_example() -> None:
+    """The guide's text: Female 0.781, Other 0.617, gap 0.164; its table has another row for Other."""
+
+    def ranked(auc: float) -> tuple[list[bool], list[float]]:
+        """Return one favorable score above that share of 1000 others."""
+        return [True] + [False] * 1000, [1000 * auc - 0.5, *map(float, range(1000))]
+
+    aucs = {"Female": 0.781, "Male": 0.653, "Other": 0.617, "Unspecified": 0.640}
+    labels, scores = zip(*(ranked(auc) for auc in aucs.values()), strict=True)
+    rows = Predictions(
+        np.repeat(np.arange(4), 1001), tuple(aucs), np.concatenate(labels), y_score=np.concatenate(scores)
+    )
+    assert values(rows, "auc") == pytest.approx(aucs)
+    assert values(rows, "auc_gap") == {"": pytest.approx(0.164)}
+
+
 def test_auc_is_exact_in_any_order_of_the_rows() -> None:
     """Pairs are whole numbers, so that no machine's order of summation shows."""
     rows = random_rows(1, decimals=3)
