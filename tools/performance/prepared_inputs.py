@@ -56,5 +56,5 @@ def biased_sample(name: str, quick: bool) -> Table:
     """Return a training sample with half of the bias planted, which every part measures on."""
     data = prepared(quick).datasets[name]
     (bias,) = data.biases
-    planted, _ = data.planted(bias, 0.5)
-    return sample(planted.network, data.n_train, generator(_SEED, purpose="speed", dataset=name))
+    network = data.planted(bias, 0.5).network
+    return sample(network, data.n_train, generator(_SEED, purpose="speed", dataset=name))
