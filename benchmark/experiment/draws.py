@@ -298,7 +298,7 @@ def _examined(
     if split.after_bias is None:
         raise DeclinedError(
             "Only real rows can be looked at again",
-            expected='real rows to train on: train = "data", with holdout or splits',
+            expected='real rows to train on: train = "data", with holdout or folds',
             got="rows drawn from a network",
         )
     if true is None:
